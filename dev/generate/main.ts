@@ -14,7 +14,7 @@ import { githubEmulatorPage } from './github-routes.ts'
 import { blockForm, memoryOf } from './memory/memory-blocks.ts'
 import { productFiles } from './memory/product-files.ts'
 import { monitoringFiles } from './monitoring/files.ts'
-import { platformAdminYaml } from './platform-admin-role.ts'
+import { auditorYaml, platformAdminYaml } from './people-roles.ts'
 import { platformRoleFiles } from './platform-roles.ts'
 import { undocumentedVariables } from './reference/environment.ts'
 import { referencePages } from './reference/pages.ts'
@@ -41,6 +41,7 @@ function generatedFiles(): Map<string, string> {
   files.set('deploy/policies/kustomization.yaml', banner + stringify({ ...kustomization, resources }))
   files.set('deploy/rbac/tenant-roles.yaml', banner + tenantRolesYaml())
   files.set('deploy/rbac/platform-admin.yaml', banner + platformAdminYaml())
+  files.set('deploy/rbac/auditor.yaml', banner + auditorYaml())
   files.set('deploy/postgres/roles.sql', rolesFile())
   for (const [name, text] of platformRoleFiles()) files.set(`deploy/${name}`, banner + text)
   for (const [path, text] of monitoringFiles()) files.set(path, text)

@@ -247,6 +247,7 @@ export const tenantRoles = {
   viewer: 'sekisho:tenant-viewer',
   developer: 'sekisho:tenant-developer',
   admin: 'sekisho:tenant-admin',
+  auditor: 'sekisho:tenant-auditor',
 } as const
 
 /**

@@ -26,6 +26,8 @@ import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
 import { createCheckpointFolder } from './audit/checkpoint-folder.ts'
 import { createCheckpointMetrics } from './audit/metrics.ts'
+import { createAuditReaders } from './auditors/audit-readers.ts'
+import { createServiceAccounts } from './auditors/service-accounts.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
@@ -113,9 +115,10 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
   const reviews = createAccessReviews({ kube, clock })
   const platformAdmins = createPlatformAdmins(reviews)
+  const auditReaders = createAuditReaders({ reviews, kube, tenants, clock })
   const halted = createHaltedPeople(manager.cache(halt), tenants)
   const { isHalted, ofOnboarding: haltOf } = halted
-  const people = createPeople({ users: store.users, github, tenants, platformAdmins, halted, clock, log })
+  const people = createPeople({ users: store.users, github, tenants, platformAdmins, auditReaders, halted, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours, isHalted })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
@@ -163,7 +166,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     store,
     github,
     people,
-    platformAdmins,
+    ...{ platformAdmins, auditReaders, serviceAccounts: createServiceAccounts({ kube, clock }) },
     sessions,
     knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,

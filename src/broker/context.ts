@@ -8,6 +8,8 @@ import type { Log } from '../lib/log.ts'
 import type { Periodic } from '../lib/periodic.ts'
 import type { BrokerStore } from '../store/store.ts'
 import type { LossDeps } from './audit/loss-deps.ts'
+import type { AuditReaders } from './auditors/audit-readers.ts'
+import type { ServiceAccounts } from './auditors/service-accounts.ts'
 import type { VisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerGitHub } from './github.ts'
@@ -30,6 +32,9 @@ export type BrokerContext = BrokerIssuer & {
   readonly github: BrokerGitHub
   readonly people: People
   readonly platformAdmins: PlatformAdmins
+  /** Who reads which part of the audit log, and the programs among them. */
+  readonly auditReaders: AuditReaders
+  readonly serviceAccounts: ServiceAccounts
   readonly sessions: PersonSessions
   readonly knownBrowsers: KnownBrowsers
   readonly tenants: Cache<Tenant>

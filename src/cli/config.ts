@@ -7,7 +7,12 @@ import { AppError } from '../lib/errors.ts'
 import { isJsonObject } from '../lib/json/json-value.ts'
 import { readJsonFile } from './files/private-file.ts'
 
-export type CliFlags = { readonly issuer?: string | undefined; readonly caFile?: string | undefined }
+export type CliFlags = {
+  readonly issuer?: string | undefined
+  readonly caFile?: string | undefined
+  /** Of commands for programs: the token of a ServiceAccount instead of a login. */
+  readonly tokenFile?: string | undefined
+}
 
 type CliFolders = {
   /** Contains one file per issuer and client, which only the user may read. */

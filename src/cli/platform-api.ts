@@ -1,4 +1,5 @@
-// The broker's API for the CLI. Requests carry the user's ID token; the callers check the responses before they use them.
+// The broker's API for the CLI. Requests carry the user's ID token, or the token of a program; the callers check the responses
+// before they use them.
 import { AppError } from '../lib/errors.ts'
 import { completeLines } from '../lib/http/byte-stream.ts'
 import { objectAt, parseJson, textAt } from '../lib/json/json-value.ts'
@@ -41,11 +42,11 @@ function parsed(text: string, path: string, issuer: string): unknown {
 }
 
 /** Sends requests over the connection, which it does not close. */
-export function createPlatformApi(issuer: string, idToken: string, connection: Connection): PlatformApi {
+export function createPlatformApi(issuer: string, bearer: string, connection: Connection): PlatformApi {
   const fetchText = async (path: string, query: URLSearchParams | undefined, accept: string, body?: object): Promise<string> => {
     const url = new URL(path, issuer)
     if (query) url.search = query.toString()
-    const headers = { authorization: `Bearer ${idToken}`, accept }
+    const headers = { authorization: `Bearer ${bearer}`, accept }
     const response = await connection.fetch(
       url,
       body === undefined
@@ -59,7 +60,7 @@ export function createPlatformApi(issuer: string, idToken: string, connection: C
   async function* follow(path: string, query: URLSearchParams): AsyncGenerator<unknown> {
     const url = new URL(path, issuer)
     url.search = query.toString()
-    const response = await connection.open(url, { authorization: `Bearer ${idToken}`, accept: 'application/x-ndjson' })
+    const response = await connection.open(url, { authorization: `Bearer ${bearer}`, accept: 'application/x-ndjson' })
     if (response.status >= 300) throw failure(response.status, await response.text())
     const body = response.body as AsyncIterable<Uint8Array> | null
     for await (const line of completeLines(maxLine, untilItBreaks(body ?? []))) yield parsed(line, path, issuer)

@@ -26,7 +26,10 @@ const web = 'https://github.com'
 const tenant = (change: Partial<TenantView> = {}): Html =>
   tenantPage({ person, view: { ...view, ...change }, issuer: 'https://here.example', web, now, choice: everything })
 const pages: Readonly<Record<string, Html>> = {
-  '/': homePage({ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example', platformAdmin: true }),
+  '/': homePage({
+    ...{ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example' },
+    ...{ platformAdmin: true, auditor: true },
+  }),
   '/tenants/acme': tenant(),
   '/tenants/acme/applications/app': applicationPage({ person, namespace, view: applicationView }),
   '/tenants/acme/builds': buildsPage({ person, namespace, list, now }),

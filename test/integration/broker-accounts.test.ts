@@ -4,9 +4,13 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Browser, BrowserPage } from '../../dev/github/testing/browser.ts'
 import { install } from '../../dev/github/testing/people.ts'
+import { groups, tenantRoles } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { bindRole } from '../fixtures/bound-role.ts'
 import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { apiCall, kubectlLogin } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
@@ -236,6 +240,12 @@ describe('what another tenant has', () => {
     expect((await gary.browser.open(`${environment.url}/tenants/${login}`)).status).toBe(404)
     expect((await apiCall(environment, tokens, `/api/v1/audit?namespace=${login}`)).status).toBe(404)
     expect((await apiCall(environment, tokens, '/api/v1/audit/head')).status).toBe(404)
+    // As the Tenant controller binds the role of owners.
+    const owners = { kind: 'Group', name: groups.owners(environment.host, globex.id) } as const
+    const rules = tenantRoleRules().get(tenantRoles.admin) ?? []
+    await bindRole(await testAdmin(), { namespace: globex.login, name: tenantRoles.admin }, rules, [owners])
+    const status = async () => (await apiCall(environment, tokens, '/api/v1/audit')).status
+    await waitUntil('the role of owners', async () => (await status()) === 200)
     for (const query of ['', '?after=0', '?before=999999', `?actor=${encodeURIComponent(environment.subjectOf('olivia'))}`]) {
       const { status, body } = await apiCall(environment, tokens, `/api/v1/audit${query}`)
       expect(status).toBe(200)

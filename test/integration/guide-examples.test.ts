@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
-import { pods, runtimeClasses } from '../../src/api/builtin/index.ts'
+import { cronJobs, deployments, pods, runtimeClasses, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import type { ResourceType } from '../../src/api/resource.ts'
 import { collectionPath } from '../../src/kube/client/resource-path.ts'
@@ -30,8 +30,12 @@ const accepted: readonly ResourceType[] = [
   ...kinds,
   pods,
   runtimeClasses,
+  serviceAccounts,
+  deployments,
+  cronJobs,
   { apiVersion: rbac, kind: 'Role', plural: 'roles', namespaced: true },
   { apiVersion: rbac, kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
+  { apiVersion: rbac, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', namespaced: false },
 ]
 
 /** What a part of an object is pasted into. */

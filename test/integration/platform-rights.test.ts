@@ -188,7 +188,6 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     { verb: 'patch', group: 'github.sekisho.dev', resource: 'installations', subresource: 'status', namespace: tenantNamespace },
     { verb: 'create', group: 'github.sekisho.dev', resource: 'repositorygrants', namespace: tenantNamespace },
     { verb: 'create', group: 'github.sekisho.dev', resource: 'installations', namespace: 'default' },
-    { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
     ...['sekisho', 'sekisho-controllers'].map(name => lease('patch', name)),
   ],
   'sekisho-controllers': [

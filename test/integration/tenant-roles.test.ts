@@ -25,6 +25,7 @@ const roleOf = new Map<string, string | undefined>([
   ['viewer', tenantRoles.viewer],
   ['developer', tenantRoles.developer],
   ['admin', tenantRoles.admin],
+  ['auditor', tenantRoles.auditor],
   ['outsider', undefined],
 ])
 /** The holders of the roles, an outsider, and the ServiceAccount under which pods of the tenant run. */
@@ -316,13 +317,14 @@ describe('own rights work', () => {
     for (const method of ['GET', 'POST']) {
       // There is no such pod: the request is allowed and leads nowhere.
       for (const who of ['developer', 'admin']) expect((await send(who, exec(tenant, method))).status).toBe(404)
-      for (const who of ['viewer', 'workload', 'outsider']) expect((await send(who, exec(tenant, method))).status).toBe(403)
+      for (const who of ['viewer', 'auditor', 'workload', 'outsider'])
+        expect((await send(who, exec(tenant, method))).status).toBe(403)
       for (const who of identities) expect((await send(who, exec(stranger, method))).status).toBe(403)
     }
   })
 
   test('a viewer and a workload write nothing', async () => {
-    for (const who of ['viewer', 'workload', 'outsider'])
+    for (const who of ['viewer', 'auditor', 'workload', 'outsider'])
       expect((await send(who, { method: 'POST', path: own('configmaps'), body: configMap('x') })).status).toBe(403)
   })
 
@@ -396,7 +398,7 @@ test('the roles have no wildcard, nothing aggregates into them, and nobody else 
     }[]
   }
   const roles = items.filter(({ metadata }) => Object.values<string>(tenantRoles).includes(metadata.name))
-  expect(roles).toHaveLength(3)
+  expect(roles).toHaveLength(Object.keys(tenantRoles).length)
   for (const { metadata, aggregationRule, rules } of roles) {
     expect(aggregationRule).toBeUndefined()
     expect(Object.keys(metadata.labels ?? {}).filter(label => label.includes('aggregate-to'))).toEqual([])

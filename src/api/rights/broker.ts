@@ -1,5 +1,6 @@
 // What the broker, the side that faces the internet, may do in the cluster. It reads no Secret, writes no namespace, role or
 // workload.
+import { auditCheckpoints } from '../audit/audit-access.ts'
 import { domain } from '../kind.ts'
 import { followerKinds } from '../registry.ts'
 import type { Right } from './right.ts'
@@ -35,8 +36,21 @@ export const brokerRights: readonly Right[] = [
   ...followerKinds.map(
     ({ group, plural }): Right => ({ place: 'cluster', group, resources: [plural], verbs: cached, usedBy: [candidates] }),
   ),
-  // Whether a name is free, and whether the namespace of a new tenant is there.
-  { place: 'cluster', group: '', resources: ['namespaces'], verbs: ['get'], usedBy: [onboarding] },
+  // Whether a name is free, whether the namespace of a new tenant is there, and whether a ServiceAccount is of a tenant.
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['namespaces'],
+    verbs: ['get'],
+    usedBy: [onboarding, 'src/broker/auditors/audit-readers.ts'],
+  },
+  {
+    place: 'cluster',
+    group: 'authentication.k8s.io',
+    resources: ['tokenreviews'],
+    verbs: ['create'],
+    usedBy: ['src/broker/auditors/service-accounts.ts'],
+  },
   {
     place: 'cluster',
     group: 'authorization.k8s.io',
@@ -73,7 +87,7 @@ export const brokerRights: readonly Right[] = [
     place: 'platform',
     group: '',
     resources: ['configmaps'],
-    names: ['sekisho-audit-checkpoints'],
+    names: [auditCheckpoints],
     verbs: ['get', 'create', 'patch'],
     usedBy: [checkpoints],
   },

@@ -6,33 +6,37 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
+import { auditorRules, tenantAuditorRules } from './auditor-roles.ts'
 import { type RoleRule, tenantRoleRules } from './tenant-roles.ts'
 
 const rolesByName = tenantRoleRules()
+const ofAuditors = ['installations', 'repositorygrants', 'halts', 'previewapprovals']
 const rights = (rules: readonly RoleRule[] | undefined): readonly string[] =>
   (rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap(group => resources.flatMap(resource => verbs.map(verb => `${verb} ${resource}.${group}`))),
   )
 
-test('there is a role for every name, and an admin has the rights of a developer, and halts', () => {
+test('there is a role for every name, and an admin has the rights of a developer, halts, and reads the audit log', () => {
   expect([...rolesByName.keys()]).toEqual(Object.values(tenantRoles))
   const admin = new Set(rights(rolesByName.get(tenantRoles.admin)))
   const developer = new Set(rights(rolesByName.get(tenantRoles.developer)))
   expect([...developer.difference(admin)]).toEqual([])
   const verbs = ['create', 'update', 'patch']
-  expect([...admin.difference(developer)]).toEqual(verbs.map(verb => `${verb} halts.github.sekisho.dev`))
+  const halting = verbs.map(verb => `${verb} halts.github.sekisho.dev`)
+  expect([...admin.difference(developer)]).toEqual([...halting, 'list auditentries.sekisho.dev'])
 })
 
 describe.each([...rolesByName])('%s', (name, rules) => {
   const granted = rights(rules)
-  const viewer = name === tenantRoles.viewer
+  const auditor = name === tenantRoles.auditor
+  const viewer = auditor || name === tenantRoles.viewer
 
   test('names every resource and verb once', () => {
     expect(granted.filter(right => right.includes('*'))).toEqual([])
     expect(new Set(granted).size).toBe(granted.length)
   })
 
-  test('only reads as a viewer', () => {
+  test('only reads as a viewer or auditor', () => {
     if (viewer) expect(granted.filter(right => !/^(get|list|watch) /.test(right))).toEqual([])
   })
 
@@ -58,20 +62,40 @@ describe.each([...rolesByName])('%s', (name, rules) => {
   })
 
   test('grants on our kinds what they declare, and nothing on kinds of the whole cluster', () => {
-    const changes = {
-      read: [],
-      'create-delete': ['create', 'delete'],
-      'create-change-by-admin': name === 'sekisho:tenant-admin' ? ['create', 'update', 'patch'] : [],
-      write: ['create', 'update', 'patch', 'delete'],
-    }
-    for (const { plural, group, namespaced, options } of kinds) {
-      const { tenantAccess } = options
-      if (!namespaced) expect(tenantAccess, plural).toBeUndefined()
-      const verbs = tenantAccess === undefined ? [] : ['get', 'list', 'watch', ...(viewer ? [] : changes[tenantAccess])]
-      const ending = ` ${plural}.${group}`
-      expect(granted.filter(right => right.endsWith(ending)).sort()).toEqual(verbs.map(verb => verb + ending).sort())
+    for (const kind of kinds) {
+      if (!kind.namespaced) expect(kind.options.tenantAccess, kind.plural).toBeUndefined()
+      const ending = ` ${kind.plural}.${kind.group}`
+      const verbs = verbsOf(name, kind).map(verb => verb + ending)
+      expect(granted.filter(right => right.endsWith(ending)).sort()).toEqual(verbs.sort())
     }
   })
+})
+
+function verbsOf(role: string, { plural, options: { tenantAccess } }: (typeof kinds)[number]): readonly string[] {
+  if (tenantAccess === undefined || (role === tenantRoles.auditor && !ofAuditors.includes(plural))) return []
+  const changes = {
+    read: [],
+    'create-delete': ['create', 'delete'],
+    'create-change-by-admin': role === tenantRoles.admin ? ['create', 'update', 'patch'] : [],
+    write: ['create', 'update', 'patch', 'delete'],
+  }
+  const reads = role === tenantRoles.auditor || role === tenantRoles.viewer
+  return ['get', 'list', 'watch', ...(reads ? [] : changes[tenantAccess])]
+}
+
+test('an auditor reads what decides about access and the log, and nothing of applications', () => {
+  const reads = (plurals: readonly string[]) =>
+    plurals.flatMap(plural => ['get', 'list', 'watch'].map(verb => `${verb} ${plural}`))
+  const own = reads(['installations.github', 'repositorygrants.github', 'halts.github', 'previewapprovals.apps'])
+  const log = 'list auditentries.sekisho.dev'
+  expect(rights(tenantAuditorRules)).toEqual([log, ...own.map(right => `${right}.sekisho.dev`)])
+  const others = reads(['tenants.tenancy', 'domainclaims.tenancy', 'clustergithubapps.github']).map(
+    right => `${right}.sekisho.dev`,
+  )
+  const rest = new Set(rights(auditorRules)).difference(new Set(rights(tenantAuditorRules)))
+  expect([...rest]).toEqual([...others, 'get configmaps.'])
+  const maps = auditorRules.filter(({ resources }) => resources.includes('configmaps'))
+  expect(maps.map(({ resourceNames }) => resourceNames)).toEqual([['sekisho-audit-checkpoints']])
 })
 
 test('platform admins may read every kind', () => {

@@ -1,9 +1,11 @@
 // The closed roles of tenants as data (docs/adr/0009): rights on our kinds follow from each kind's `tenantAccess`, rights on
 // built-in kinds are the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must
 // never contain a wildcard.
+import { auditReading } from '../audit/audit-access.ts'
 import type { TenantAccess } from '../kind.ts'
 import { buildLogAccess, tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
+import { tenantAuditorRules } from './auditor-roles.ts'
 
 /** A rule of rbac.authorization.k8s.io/v1. */
 export type RoleRule = {
@@ -47,6 +49,8 @@ const buildLogs: RoleRule = rule(
   [`${buildLogAccess.resource}/${buildLogAccess.subresource}`],
   [buildLogAccess.verb],
 )
+
+const auditLog: RoleRule = rule(auditReading.group, [auditReading.resource], [auditReading.verb])
 
 const builtInReads: readonly RoleRule[] = [
   rule('', ['pods', 'pods/log', 'pods/status', 'events', 'services', 'endpoints', 'persistentvolumeclaims', 'configmaps'], read),
@@ -115,7 +119,8 @@ const scales: readonly RoleRule[] = kinds
   .map(({ group, plural }) => rule(group, [`${plural}/scale`], ['get', 'update', 'patch']))
 
 /**
- * The rules of each role. An admin has the rights of a developer, and halts; the broker lets only admins read the audit log.
+ * The rules of each role. An admin has the rights of a developer, halts, and reads the audit log. An auditor reads that and
+ * what decides about access.
  */
 export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
   const writer = (role: Writer): readonly RoleRule[] => {
@@ -125,7 +130,8 @@ export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
   return new Map([
     [tenantRoles.viewer, [...builtInReads, ...kindRules(() => read), buildLogs]],
     [tenantRoles.developer, writer('developer')],
-    [tenantRoles.admin, writer('admin')],
+    [tenantRoles.admin, [...writer('admin'), auditLog]],
+    [tenantRoles.auditor, tenantAuditorRules],
   ])
 }
 

@@ -80,9 +80,9 @@ export const tenant = defineKind({
       roles: list(
         object(
           {
-            role: choice(['viewer', 'developer', 'admin'], {
+            role: choice(['viewer', 'developer', 'admin', 'auditor'], {
               description:
-                'The role in the namespace: `viewer` reads, `developer` also deploys, `admin` has the rights of a developer and reads the audit log of the tenant.',
+                'The role in the namespace: `viewer` reads, `developer` also deploys, `admin` has the rights of a developer and reads the audit log of the tenant, `auditor` reads that log and what decides about access, and nothing of applications.',
             }),
             subject: object(
               {

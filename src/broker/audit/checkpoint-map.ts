@@ -1,6 +1,7 @@
 // The ConfigMap that keeps signed statements about the audit log outside its database, as fields: `entry-…` for checkpoints,
 // `lost-…` for those whose entries are missing, `acknowledged-…` for what platform admins acknowledged, `cut-…` for where the log
 // begins, and the public keys by which all of them verify. Pure.
+import { auditCheckpoints } from '../../api/audit/audit-access.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { type CheckpointKeys, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
@@ -8,7 +9,7 @@ import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import { parseJson } from '../../lib/json/json-value.ts'
 import { keptSequences } from './kept-checkpoints.ts'
 
-export const checkpointsName = 'sekisho-audit-checkpoints'
+export const checkpointsName = auditCheckpoints
 /** Set while the log contradicts a checkpoint, or attested entries are missing and nobody acknowledged it; the value says how. */
 export const problemAnnotation = 'sekisho.dev/audit-problem'
 export const checkpointsKey = { namespace: platformNamespace, name: checkpointsName }

@@ -17,8 +17,9 @@ async function widths(entries: number, every: number, filter: EntryStream['filte
   const head = async () => ({ sequence: entries, hash: '' })
   const audit = { list, head, start: async () => ({ sequence: 0, hash: '' }) }
   const { signal } = new AbortController()
+  const mayGoOn = async () => true
   const lines: string[] = []
-  for await (const piece of entryLines({ audit, clock: createFakeClock(), after: 0, follow: false, signal, filter }))
+  for await (const piece of entryLines({ audit, clock: createFakeClock(), after: 0, follow: false, mayGoOn, signal, filter }))
     lines.push(...piece.trim().split('\n'))
   const sequences = lines.map(line => JSON.parse(line).sequence).filter(sequence => sequence !== undefined)
   expect(sequences).toEqual(Array.from({ length: Math.floor(entries / every) }, (_, index) => (index + 1) * every))

@@ -4,13 +4,15 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { homePage } from './home.ts'
 
 const person = { host: 'github.com', userId: 1, login: 'olivia', subject: 'github|github.com|1', csrf: 'c' }
+const none = { issuer: 'https://here.example', platformAdmin: false, auditor: false }
 type Said = readonly [type: string, status: string, reason: string, message?: string]
 
 function shown(...said: readonly Said[]): string {
   const conditions = said.map(([type, status, reason, message = '']) => ({ type, status, reason, message }))
   const spec = { account: { host: 'github.com', id: 7, login: 'acme', type: 'Organization' }, namespace: 'acme', roles: [] }
   const tenant = { metadata: { name: 'acme' }, spec, status: { conditions } } as unknown as Tenant
-  return homePage({ person, held: [{ tenant, role: 'admin' }], issuer: 'https://here.example', platformAdmin: false }).toString()
+  const held = [{ tenant, role: 'admin' }] as const
+  return homePage({ person, held, ...none }).toString()
 }
 
 const prepared: Said = ['Ready', 'True', 'NamespacesReady']
@@ -39,4 +41,13 @@ test.each<[string, readonly Said[], RegExp]>([
   ['it is new', [], /sign progress.*Pending/],
 ])('%s', (_what, said, expected) => {
   expect(shown(...said)).toMatch(expected)
+})
+
+test('an auditor of the platform learns how to read the log, and an admin what there is to decide', () => {
+  const office = (offices: object) => homePage({ person, held: [], ...none, ...offices }).toString()
+  expect(office({ auditor: true })).toContain('sekisho audit list')
+  const ofAdmin = office({ platformAdmin: true, auditor: true })
+  expect(ofAdmin).toContain('onboardings to decide')
+  expect(ofAdmin).not.toContain('sekisho audit list')
+  expect(office({})).not.toContain('<h2>Platform</h2>')
 })

@@ -56,8 +56,10 @@ export function homePage(options: {
   readonly held: readonly HeldTenant[]
   readonly issuer: string
   readonly platformAdmin: boolean
+  /** Reads the whole audit log. */
+  readonly auditor: boolean
 }): Html {
-  const { person, held, issuer, platformAdmin } = options
+  const { person, held, issuer, platformAdmin, auditor } = options
   const [first] = held
   const list =
     first === undefined
@@ -73,6 +75,7 @@ ${kubectlSteps(issuer, first.tenant.spec.namespace)}`
     title: 'Your tenants',
     person,
     body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}
-${platformAdmin ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>.</p>` : undefined}`,
+${platformAdmin ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>.</p>` : undefined}
+${auditor && !platformAdmin ? html`<h2>Platform</h2><p>You are an auditor of the platform: <code>sekisho login --issuer ${issuer}</code>, then <code>sekisho audit list</code>.</p>` : undefined}`,
   })
 }

@@ -1,8 +1,9 @@
-// Asks the cluster's RBAC, by SubjectAccessReview, what a person may do: with the user name and the groups of the person's
-// token, as the API server sees them. This is the only source of rights.
+// Asks the cluster's RBAC, by SubjectAccessReview, what a person or a ServiceAccount may do: with the user name and the groups
+// that the API server knows them by. This is the only source of rights.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { type SubjectAccessReview, subjectAccessReviews } from '../../api/builtin/index.ts'
 import { isGroup, parseUserSubject } from '../../api/names.ts'
+import type { ReviewedAccount } from '../../identity/service-account-token.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
@@ -16,7 +17,7 @@ export type AccessQuestion = SubjectAccessReview['spec']['resourceAttributes']
 
 export type AccessReviews = {
   /** Rejects with `unavailable` when the API server does not answer: without an answer, nothing is allowed. */
-  readonly allows: (identity: Identity, question: AccessQuestion) => Promise<boolean>
+  readonly allows: (who: Identity | ReviewedAccount, question: AccessQuestion) => Promise<boolean>
 }
 
 export type AccessReviewsDeps = { readonly kube: Pick<KubeClient, 'create'>; readonly clock: Clock }
@@ -32,7 +33,7 @@ const maxAnswers = 5_000
 
 type Answer = { readonly allowed: boolean; readonly until: number }
 
-// Memory (answers of RBAC): subject, groups and question → the answer; equal questions share one request (ADR 0024)
+// Memory (answers of RBAC): user, groups and question → the answer; equal questions share one request (ADR 0024)
 //   life: 10 s what is allowed, 1 s what is not
 //   bound: 5,000, the oldest forgotten first
 //   freshness: its end
@@ -42,12 +43,9 @@ export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessR
   const answers = new BoundedMap<Answer>(maxAnswers)
   const flights = new SingleFlight<boolean>()
 
-  const ask = async (identity: Identity, resourceAttributes: AccessQuestion): Promise<boolean> => {
+  const ask = async (user: ReviewedUser, resourceAttributes: AccessQuestion): Promise<boolean> => {
     const { apiVersion, kind } = subjectAccessReviews
-    // As the API server sees the person: with the group of everybody who is authenticated, and with no group that is not of our
-    // form.
-    const groups = [...identity.groups.filter(isGroup), 'system:authenticated']
-    const spec = { user: identity.subject, groups, resourceAttributes }
+    const spec = { ...user, resourceAttributes }
     try {
       const review = await kube.create<SubjectAccessReview>(
         subjectAccessReviews,
@@ -62,17 +60,35 @@ export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessR
   }
 
   return {
-    async allows(identity, question) {
-      if (parseUserSubject(identity.subject) === undefined) return false
-      const key = JSON.stringify([identity.subject, [...identity.groups].sort(), question])
+    async allows(who, question) {
+      const user = reviewedUser(who)
+      if (user === undefined) return false
+      const key = JSON.stringify([user.user, [...user.groups].sort(), question])
       const known = answers.get(key)
       if (known !== undefined && known.until > clock.now().getTime()) return known.allowed
       return flights.run(key, async () => {
-        const allowed = await ask(identity, question)
+        const allowed = await ask(user, question)
         const keep = allowed ? keepAllowedMilliseconds : keepRefusedMilliseconds
         answers.set(key, { allowed, until: clock.now().getTime() + keep })
         return allowed
       })
     },
   }
+}
+
+type ReviewedUser = { readonly user: string; readonly groups: readonly string[] }
+
+/**
+ * As the API server sees them: with the group of everybody who is authenticated. A person has no group that is not of our form,
+ * a ServiceAccount those that Kubernetes gives to it
+ * (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/). Undefined for a subject that is no person.
+ */
+function reviewedUser(who: Identity | ReviewedAccount): ReviewedUser | undefined {
+  const everybody = 'system:authenticated'
+  if ('username' in who) {
+    const all = 'system:serviceaccounts'
+    return { user: who.username, groups: [all, `${all}:${who.namespace}`, everybody] }
+  }
+  if (parseUserSubject(who.subject) === undefined) return undefined
+  return { user: who.subject, groups: [...who.groups.filter(isGroup), everybody] }
 }

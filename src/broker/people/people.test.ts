@@ -37,6 +37,7 @@ type Options = {
   readonly fail?: () => Error | undefined
   readonly tenants?: () => readonly Tenant[]
   readonly admin?: boolean
+  readonly auditor?: () => boolean
 }
 
 /** GitHub for one owner of acme; `fail` makes the error with which it answers requests about memberships. */
@@ -58,9 +59,11 @@ function people(options: Options = {}) {
   const github = { userClient: () => client } as unknown as BrokerGitHub
   const tenants = { list: options.tenants ?? (() => [acme]) } as unknown as Cache<Tenant>
   const platformAdmins = { includes: async () => options.admin ?? false }
+  const auditReaders = { ofAll: async () => options.auditor?.() ?? false }
+  const halted = options.halted ?? nobody
   return {
     users,
-    people: createPeople({ users, github, tenants, platformAdmins, halted: options.halted ?? nobody, clock, log: silentLog }),
+    people: createPeople({ users, github, tenants, platformAdmins, auditReaders, halted, clock, log: silentLog }),
   }
 }
 
@@ -121,6 +124,19 @@ describe('a token', () => {
     const fixture = people({ tenants: () => [], admin: true })
     await fixture.people.signedIn(host, tokens('t1'))
     expect(await fixture.people.claims(subject)).toEqual({ login: 'olivia', groups: [] })
+  })
+
+  test('is also for auditors of the platform, and not while the API server does not say who is one', async () => {
+    let away = false
+    const auditor = (): boolean => {
+      if (away) throw new AppError('unavailable', 'the API server does not answer')
+      return true
+    }
+    const fixture = people({ tenants: () => [], auditor })
+    await fixture.people.signedIn(host, tokens('t1'))
+    expect(await fixture.people.claims(subject)).toEqual({ login: 'olivia', groups: [] })
+    away = true
+    await expect(fixture.people.claims(subject)).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
 

@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { StoredUser, Users } from '../../store/users.ts'
+import type { AuditReaders } from '../auditors/audit-readers.ts'
 import type { BrokerGitHub } from '../github.ts'
 import { boundGroups, groupsOf } from './groups.ts'
 import type { HaltedPeople } from './halted-people.ts'
@@ -22,6 +23,7 @@ export type PeopleDeps = {
   readonly github: BrokerGitHub
   readonly tenants: Cache<Tenant>
   readonly platformAdmins: PlatformAdmins
+  readonly auditReaders: Pick<AuditReaders, 'ofAll'>
   readonly halted: Pick<HaltedPeople, 'refuse'>
   readonly clock: Clock
   readonly log: Log
@@ -34,7 +36,7 @@ export type People = {
   readonly exists: (subject: string) => Promise<boolean>
   /**
    * For tokens. Undefined when the person has to sign in again. Rejects with `forbidden` and the cure for a person without a
-   * role in a tenant or on the platform, and when GitHub does not answer.
+   * role in a tenant or on the platform (admin, auditor), and when GitHub or the API server does not answer.
    */
   readonly claims: (subject: string) => Promise<PersonClaims | undefined>
   /**
@@ -67,7 +69,7 @@ function signInIsOver(error: unknown): boolean {
 
 /** The people who signed in: their claims, and clients to GitHub with their tokens, which are refreshed when they expire. */
 export function createPeople(deps: PeopleDeps): People {
-  const { users, github, tenants, platformAdmins, halted, log } = deps
+  const { users, github, tenants, platformAdmins, auditReaders, halted, log } = deps
 
   const userClient = async (host: string, userId: number): Promise<UserClient> =>
     github.userClient(host, await freshUserToken(deps, host, userId))
@@ -92,7 +94,9 @@ export function createPeople(deps: PeopleDeps): People {
 
   /** A tenant counts from the moment that its object exists, ready or not. */
   const hasRole = async (identity: Identity): Promise<boolean> =>
-    heldTenants(identity, tenants.list()).length > 0 || (await platformAdmins.includes(identity))
+    heldTenants(identity, tenants.list()).length > 0 ||
+    (await platformAdmins.includes(identity)) ||
+    (await auditReaders.ofAll(identity))
 
   return {
     userClient,

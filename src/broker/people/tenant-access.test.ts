@@ -14,6 +14,7 @@ const tenant: Tenant = {
       { role: 'admin', subject: { type: 'Owners' } },
       { role: 'developer', subject: { type: 'Team', id: 11, name: 'developers' } },
       { role: 'developer', subject: { type: 'User', id: 42 } },
+      { role: 'auditor', subject: { type: 'Team', id: 12, name: 'security' } },
     ],
   },
 }
@@ -22,6 +23,8 @@ test.each([
   [['github|github.com|org|7|members'], 'viewer'],
   [['github|github.com|org|7|members', 'github|github.com|org|7|team|11'], 'developer'],
   [['github|github.com|org|7|members', 'github|github.com|org|7|owners'], 'admin'],
+  [['github|github.com|org|7|team|12'], 'auditor'],
+  [['github|github.com|org|7|members', 'github|github.com|org|7|team|12'], 'viewer'],
   [['github|github.com|org|8|owners', 'github|other.example|org|7|owners'], undefined],
   [['developers', 'acme', 'github|github.com|org|7|team|1'], undefined],
   [[], undefined],

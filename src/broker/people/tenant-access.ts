@@ -1,5 +1,5 @@
 // Decides a person's role in a tenant from the tenant's roles and the person's groups: the same mapping as the RoleBindings.
-// Pure. It decides what the pages and the audit API show; what kubectl may do is decided by RBAC alone.
+// Pure. It says which tenants a person has a part in; what they may read and do there is decided by RBAC alone.
 import { userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { groupOf, type RoleSubject } from './groups.ts'
@@ -9,7 +9,7 @@ export type TenantRole = Tenant['spec']['roles'][number]['role']
 export type Identity = { readonly subject: string; readonly groups: readonly string[] }
 
 /** Highest first. */
-const rolesByRank: readonly TenantRole[] = ['admin', 'developer', 'viewer']
+const rolesByRank: readonly TenantRole[] = ['admin', 'developer', 'viewer', 'auditor']
 
 function holds({ subject, groups }: Identity, { account }: Tenant['spec'], role: RoleSubject): boolean {
   if (role.type === 'User') return role.id !== undefined && subject === userSubject(account.host, role.id)

@@ -3,6 +3,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { namingClock } from '../clock-error.ts'
 import { type CliFlags, readCliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
+import { readBearerFile } from '../files/bearer-file.ts'
 import { currentTokens } from '../login/current-tokens.ts'
 import type { SessionDeps } from '../login/login-state.ts'
 import type { Terminal } from '../output.ts'
@@ -10,7 +11,10 @@ import type { PlatformApi } from '../platform-api.ts'
 
 export type CommandContext = SessionDeps & {
   readonly terminal: Terminal
-  /** The platform's API, with a valid token. Rejects with `unauthenticated` without a login. */
+  /**
+   * The platform's API, with a valid token: of the login, or of the file that was named. Rejects with `unauthenticated` without
+   * a login.
+   */
   readonly api: () => Promise<PlatformApi>
 }
 
@@ -33,7 +37,9 @@ export async function openContext(flags: CliFlags, terminal: Terminal): Promise<
   const deps: SessionDeps = { settings, connection, clock: systemClock, say: terminal.say }
   const api = async (): Promise<PlatformApi> => {
     const { createPlatformApi } = await import('../platform-api.ts')
-    return createPlatformApi(settings.issuer, (await currentTokens(deps)).idToken, await connection())
+    const { tokenFile } = flags
+    const bearer = tokenFile === undefined ? (await currentTokens(deps)).idToken : await readBearerFile(tokenFile)
+    return createPlatformApi(settings.issuer, bearer, await connection())
   }
   return {
     context: { ...deps, terminal, api },

@@ -9,6 +9,8 @@ export type WhoAmI = {
   readonly login: string | null
   readonly groups: readonly string[]
   readonly platformAdmin: boolean
+  /** Reads the whole audit log; absent in answers of older platforms. */
+  readonly auditor?: boolean
   readonly tenants: readonly { readonly name: string; readonly namespace: string; readonly role: string }[]
 }
 
@@ -32,7 +34,8 @@ export async function whoami(context: CommandContext, options: { readonly output
   const answer = await askWhoAmI(context)
   const { terminal } = context
   if (options.output === 'json') return terminal.result(json(answer))
-  terminal.result(`${answer.login ?? 'unknown'} (${answer.subject})${answer.platformAdmin ? ', platform admin' : ''}`)
+  const office = answer.platformAdmin ? ', platform admin' : answer.auditor ? ', auditor of the platform' : ''
+  terminal.result(`${answer.login ?? 'unknown'} (${answer.subject})${office}`)
   if (options.output === 'wide') terminal.result(answer.groups.map(group => `  ${group}`).join('\n'))
   if (answer.tenants.length === 0) return terminal.result('no role in any tenant')
   const rows = answer.tenants.map(({ name, namespace, role }) => [name, namespace, role])

@@ -20,6 +20,10 @@ export const auditExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'audit export': [
     { line: 'sekisho audit export', does: 'print the whole log with what proves it: > audit.jsonl' },
+    {
+      line: 'sekisho audit export --token-file /var/run/secrets/sekisho/token',
+      does: 'the same in a pod, as its ServiceAccount and without a login',
+    },
     { line: 'sekisho audit export --since 2026-10-01 --until 2026-11-01', does: 'print one month of it' },
   ],
   'audit verify': [

@@ -6,7 +6,7 @@ import { auditGroupNames } from '../../api/audit/audit-groups.ts'
 import { countUpTo, namespaceName, reasonText } from '../argument-parsers.ts'
 import type { VerifyExportOptions } from '../commands/audit/verify-export.ts'
 import type { Terminal } from '../output.ts'
-import { onPlatform, outputOption } from './options.ts'
+import { asProgram, onPlatform, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'
 
 const maxListed = 100_000_000
@@ -15,7 +15,7 @@ const until = '--until <time>'
 
 /** The filters of `list` and `follow`. */
 function withFilters(command: Command): Command {
-  return onPlatform(command)
+  return asProgram(command)
     .option('--namespace <name>', 'only entries of this namespace', namespaceName)
     .addOption(new Option('--what <group>', 'only entries of this group').choices(auditGroupNames))
     .addOption(new Option('--action <word>', 'only entries with this action').choices(auditActions))
@@ -44,7 +44,7 @@ function addReading(audit: Command, { run, runOn }: Runners): void {
     .option('--limit <count>', 'the maximum number of entries', countUpTo(maxListed), '50')
     .addOption(entriesOutput('table', 'wide', 'json', 'jsonl'))
     .action(run(async () => (await import('../commands/audit/list.ts')).auditList))
-  onPlatform(audit.command('show'))
+  asProgram(audit.command('show'))
     .description('show one entry in words')
     .argument('<sequence>', 'the number of the entry', countUpTo(999_999_999))
     .option('--namespace <name>', 'the namespace of the entry, for admins of several tenants', namespaceName)
@@ -55,7 +55,7 @@ function addReading(audit: Command, { run, runOn }: Runners): void {
     .option('--after <sequence>', 'begin after the entry with this number', countUpTo(999_999_999))
     .addOption(entriesOutput('table', 'jsonl'))
     .action(run(async () => (await import('../commands/audit/list.ts')).auditFollow))
-  onPlatform(audit.command('export'))
+  asProgram(audit.command('export'))
     .description('print the log as JSON lines, with what proves it on another computer')
     .option(since, 'only entries from then on')
     .option(until, 'only entries before then, and those up to the next signed checkpoint')

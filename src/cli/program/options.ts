@@ -9,6 +9,14 @@ export function onPlatform(command: Command): Command {
     .option('--ca-file <file>', 'PEM file with the certificate authority of the platform (SEKISHO_CA_FILE)')
 }
 
+/** For commands that programs run without a login. */
+export function asProgram(command: Command): Command {
+  return onPlatform(command).option(
+    '--token-file <file>',
+    'instead of a login: a file with the token of a ServiceAccount for the audience sekisho-audit, read again as it rotates',
+  )
+}
+
 /** For commands that ask the API server with the rights of the person. */
 export function onCluster(command: Command): Command {
   return command

@@ -31,6 +31,7 @@ const tenant: Tenant = {
       { role: 'viewer', subject: { type: 'Members' } },
       { role: 'developer', subject: { type: 'Team', id: 3001, name: 'developers' } },
       { role: 'developer', subject: { type: 'User', id: 1003 } },
+      { role: 'auditor', subject: { type: 'Team', id: 3002, name: 'security' } },
     ],
     limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
   },
@@ -100,6 +101,7 @@ describe('the bindings of a tenant', () => {
         [{ ...group(`github|${host}|1003`), kind: 'User' }, group(`github|${host}|org|2001|team|3001`)],
       ],
       ['sekisho:tenant-admin', [group(`github|${host}|org|2001|owners`)]],
+      ['sekisho:tenant-auditor', [group(`github|${host}|org|2001|team|3002`)]],
     ])
   })
 
@@ -113,7 +115,7 @@ describe('the bindings of a tenant', () => {
   })
 
   test('are in the tenant’s namespace only: nobody has a role in the build namespace', () => {
-    expect(named('RoleBinding', 'acme')).toHaveLength(3)
+    expect(named('RoleBinding', 'acme')).toHaveLength(4)
     expect(named('RoleBinding', 'acme-build')).toEqual([])
   })
 })

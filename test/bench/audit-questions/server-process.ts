@@ -1,8 +1,7 @@
 // The broker's routes about the audit log over HTTP on loopback, on the database that its environment names. What is not measured
 // here is a sign-in: whoever asks is a platform admin.
-import type { Tenant } from '../../../src/api/tenancy/tenant.ts'
+import { createAuditReaders } from '../../../src/broker/auditors/audit-readers.ts'
 import { registerAudit } from '../../../src/broker/routes/api/audit/index.ts'
-import type { Cache } from '../../../src/kube/cache/object-cache.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
@@ -19,14 +18,19 @@ if (!('url' in location)) throw new Error('this bench needs a PostgreSQL')
 const database = connectServer(location.url, log)
 const server = await createWebServer({ log })
 registerAudit(server, {
-  tenants: { list: () => [] } as unknown as Cache<Tenant>,
   verifyIdToken: async subject => {
     const expiresAt = new Date(clock.now().getTime() + 600_000)
     return { subject, host: 'github.com', userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
   },
   clock,
   store: { audit: createAuditLog({ pool: database.pool, clock, log }) },
-  platformAdmins: { includes: async () => true },
+  auditReaders: createAuditReaders({
+    reviews: { allows: async () => true },
+    kube: { get: () => Promise.reject(new Error('no namespace is asked about')) },
+    tenants: { list: () => [] },
+    clock,
+  }),
+  serviceAccounts: { identify: async () => undefined },
   settings: { publicUrl: new URL('https://sekisho.example.com') },
   issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
   losses: { kube: { get: async () => undefined } },

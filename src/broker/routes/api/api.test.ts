@@ -4,14 +4,17 @@ import { groups } from '../../../api/names.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
+import { AppError } from '../../../lib/errors.ts'
 import { silentLog } from '../../../lib/testing/silent-log.ts'
 import { createWebServer, type WebServer } from '../../../web/server.ts'
+import { createAuditReaders } from '../../auditors/audit-readers.ts'
 import { registerApi } from './index.ts'
 
 const host = 'github.com'
 const clock = movableClock()
 let store: TestStore
 let server: WebServer
+let away = false
 
 function tenant(name: string, id: number, createdAt: Date): Tenant {
   return {
@@ -67,7 +70,22 @@ beforeAll(async () => {
   await record('acme', 'of acme')
   await record('globex', 'of globex')
   server = await createWebServer({ log: silentLog })
+  // As RBAC would answer: whatever the roles of Tenants say.
+  const allowed = [`github|${host}|1 `, `github|${host}|2 acme`, `github|${host}|4 acme`, `github|${host}|4 globex`]
+  const auditReaders = createAuditReaders({
+    reviews: {
+      allows: async (who, { namespace = '' }) => {
+        if (away) throw new AppError('unavailable', 'away')
+        return 'subject' in who && [namespace, ''].some(one => allowed.includes(`${who.subject} ${one}`))
+      },
+    },
+    kube: { get: async () => expect.unreachable() },
+    tenants: { list: () => tenants },
+    clock,
+  })
   registerApi(server, {
+    auditReaders,
+    serviceAccounts: { identify: async () => undefined },
     tenants: { list: () => tenants } as unknown as Cache<Tenant>,
     verifyIdToken: async token => people[token.replace('token-of-the-person-', '')] ?? expect.unreachable(),
     clock,
@@ -138,6 +156,16 @@ describe('the audit log', () => {
     expect((await ask('both', '/api/v1/audit')).body.error.message).toContain('acme, globex')
     expect((await ask('both', '/api/v1/audit?namespace=globex')).reasons).toEqual(['of globex'])
     expect((await ask('member', '/api/v1/audit?namespace=acme')).status).toBe(404)
+  })
+
+  test('without an answer of the API server nobody reads anything', async () => {
+    away = true
+    for (const path of ['', '?namespace=acme', '/stream', '/head', '/checkpoints', '/names?person=x'])
+      for (const who of ['admin', 'owner']) {
+        const { status, body } = await ask(who, `/api/v1/audit${path}`)
+        expect([status, Object.keys(body)], path).toEqual([503, ['error']])
+      }
+    away = false
   })
 })
 

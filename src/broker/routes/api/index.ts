@@ -16,7 +16,7 @@ export type ApiContext = Pick<BrokerContext, 'tenants' | 'platformAdmins' | 'ver
 
 /** `/api/v1/{whoami,cluster,audit,audit/…}`, for the CLI. Authenticated by an ID token as bearer. */
 export function registerApi(server: WebServer, context: ApiContext): void {
-  const { tenants, platformAdmins, settings, verifyIdToken } = context
+  const { tenants, platformAdmins, auditReaders, settings, verifyIdToken } = context
   const config = perMinute(300)
 
   server.get('/api/v1/whoami', { config }, async request => {
@@ -27,6 +27,7 @@ export function registerApi(server: WebServer, context: ApiContext): void {
       groups: identity.groups,
       expiresAt: identity.expiresAt.toISOString(),
       platformAdmin: await platformAdmins.includes(identity),
+      auditor: await auditReaders.ofAll(identity),
       tenants: heldTenants(identity, tenants.list()).map(({ tenant, role }) => {
         return { name: tenant.metadata.name, namespace: tenant.spec.namespace, role }
       }),

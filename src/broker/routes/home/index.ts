@@ -12,7 +12,7 @@ import { sendPage } from '../pages.ts'
 /** `/`: the tenants of the signed-in person, or the invitation to sign in. */
 export function registerHome(
   server: WebServer,
-  { sessions, people, platformAdmins, tenants, settings, log }: BrokerContext,
+  { sessions, people, platformAdmins, auditReaders, tenants, settings, log }: BrokerContext,
 ): void {
   server.get('/', async (request, reply) => {
     const person = await sessions.personOf(request)
@@ -21,12 +21,14 @@ export function registerHome(
     const held = heldTenants(identity, tenants.list()).toSorted((a, b) =>
       a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1,
     )
-    const platformAdmin = await platformAdmins.includes(identity).catch((error: unknown) => {
+    const unknown = (error: unknown): false => {
       if (!isAppError(error)) throw error
-      log.info({ code: error.code }, 'the first page does not show whether the person administers the platform')
+      log.info({ code: error.code }, 'the first page does not show which offices the person has')
       return false
-    })
-    return sendPage(reply, homePage({ person, held, issuer: settings.publicUrl.origin, platformAdmin }))
+    }
+    const platformAdmin = await platformAdmins.includes(identity).catch(unknown)
+    const auditor = await auditReaders.ofAll(identity).catch(unknown)
+    return sendPage(reply, homePage({ person, held, issuer: settings.publicUrl.origin, platformAdmin, auditor }))
   })
 
   const hour = 'public, max-age=3600'

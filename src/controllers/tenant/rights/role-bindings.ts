@@ -8,7 +8,7 @@ type Mapping = Tenant['spec']['roles'][number]
 type RoleName = keyof typeof tenantRoles
 
 const apiGroup = 'rbac.authorization.k8s.io'
-const roleNames: readonly RoleName[] = ['viewer', 'developer', 'admin']
+const roleNames: readonly RoleName[] = ['viewer', 'developer', 'admin', 'auditor']
 
 export type DesiredBinding = {
   readonly name: string

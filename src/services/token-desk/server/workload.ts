@@ -5,6 +5,7 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
 import { type Pod, pods, type TokenReview, tokenReviews } from '../../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../api/names.ts'
+import { reviewedAccount } from '../../../identity/service-account-token.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -70,15 +71,12 @@ export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString,
 
 /** Undefined unless the token belongs to a ServiceAccount, has our audience and is bound to a pod. Pure. */
 export function readReview(status: TokenReview['status']): ReviewedToken | undefined {
-  const { authenticated, audiences, user } = status ?? {}
-  // A user may be present with `authenticated: false`: it does not count.
-  if (authenticated !== true || !audiences?.includes(tokenDeskAudience)) return undefined
-  const username = user?.username ?? ''
-  const match = /^system:serviceaccount:([a-z0-9][a-z0-9-]{0,62}):([a-z0-9][a-z0-9.-]{0,252})$/.exec(username)
-  const podName = user?.extra?.[podNameKey]?.[0]
-  const podUid = user?.extra?.[podUidKey]?.[0]
-  if (!match?.[1] || !match[2] || !user?.uid || !podName || !podUid) return undefined
-  return { namespace: match[1], serviceAccount: match[2], serviceAccountUid: user.uid, username, podName, podUid }
+  const account = reviewedAccount(status, tokenDeskAudience)
+  const podName = account?.extra[podNameKey]?.[0]
+  const podUid = account?.extra[podUidKey]?.[0]
+  if (account === undefined || !podName || !podUid) return undefined
+  const { namespace, name: serviceAccount, uid: serviceAccountUid, username } = account
+  return { namespace, serviceAccount, serviceAccountUid, username, podName, podUid }
 }
 
 /** True for the very pod that the token was issued for (by uid), neither ending nor ended. Pure. */

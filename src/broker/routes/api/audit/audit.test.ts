@@ -1,10 +1,10 @@
 // Streams, names and times of the audit log, over a real store: who reads what, and that nothing is lost between pages.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../../../test/fixtures/databases.ts'
-import type { Tenant } from '../../../../api/tenancy/tenant.ts'
-import type { Cache } from '../../../../kube/cache/object-cache.ts'
+import { AppError } from '../../../../lib/errors.ts'
 import { silentLog } from '../../../../lib/testing/silent-log.ts'
 import { createWebServer, listen, type WebServer } from '../../../../web/server.ts'
+import { createAuditReaders } from '../../../auditors/audit-readers.ts'
 import { registerAudit } from './index.ts'
 
 const clock = movableClock()
@@ -12,6 +12,7 @@ const count = 1100
 let store: TestStore
 let server: WebServer
 let port: number
+let rbac: 'answers' | 'refuses' | 'is away' = 'answers'
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
   const record = { actor: 'github|github.com|42', object: 'x', outcome: 'allowed', reason: 'r' } as const
@@ -23,14 +24,24 @@ beforeAll(async () => {
   await store.audit.append({ ...record, action: 'grant.decided', namespace: 'acme', details: { repositories } })
   server = await createWebServer({ log: silentLog })
   registerAudit(server, {
-    tenants: { list: () => [] } as unknown as Cache<Tenant>,
     verifyIdToken: async token => {
       const expiresAt = new Date(clock.now().getTime() + 600_000)
       return { subject: token, host: 'github.com', userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
     },
     clock,
     store,
-    platformAdmins: { includes: async ({ subject }) => subject.startsWith('admin') },
+    auditReaders: createAuditReaders({
+      reviews: {
+        allows: async who => {
+          if (rbac === 'is away') throw new AppError('unavailable', 'away')
+          return rbac === 'answers' && 'subject' in who && who.subject.startsWith('admin')
+        },
+      },
+      kube: { get: async () => expect.unreachable() },
+      tenants: { list: () => [] },
+      clock,
+    }),
+    serviceAccounts: { identify: async () => undefined },
     settings: { publicUrl: new URL('https://sekisho.example.com') },
     issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
     losses: { kube: { get: async () => undefined } },
@@ -81,7 +92,20 @@ test('a name finds its id whatever its case; another one gets the near ones', as
   })
 })
 
-test('people who administer nothing learn nothing', async () => {
+test('people whom RBAC allows nothing learn nothing', async () => {
   for (const path of ['', '/stream', '/head', '/checkpoints', '/names?person=gary'])
     expect(await ask(path, 'somebody'), path).toMatchObject({ status: 404 })
+})
+
+test('a stream ends when its reader may not read any more, or when nobody says whether they may', async () => {
+  const headers = { authorization: 'Bearer admin-of-the-platform-here' }
+  const url = `http://127.0.0.1:${port}/api/v1/audit/stream?follow=true&after=${count}`
+  for (const then of ['refuses', 'is away'] as const) {
+    const answer = await fetch(url, { headers })
+    rbac = then
+    clock.advance(11)
+    const lines = linesOf({ text: await answer.text() })
+    expect(lines.at(-1)).toEqual({ readThrough: count + 2 })
+    rbac = 'answers'
+  }
 })

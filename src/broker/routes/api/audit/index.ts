@@ -1,27 +1,29 @@
 // `/api/v1/audit`: pages and streams of the audit log, its signed head, the checkpoints that are kept outside of the database,
-// and whom a name means in it. For platform admins, and for tenant admins in their namespace (scope.ts).
+// and whom a name means in it. Who reads what: src/broker/auditors/audit-readers.ts.
 import { Readable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { configMaps } from '../../../../api/builtin/index.ts'
 import { signCheckpoint } from '../../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../../identity/oidc/issuer-keys.ts'
-import type { IdentityClaims } from '../../../../identity/verify-id-token.ts'
 import type { KubeClient } from '../../../../kube/client/client.ts'
+import { isAppError } from '../../../../lib/errors.ts'
 import type { AuditLog } from '../../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../../web/server.ts'
 import { acknowledgementsIn, checkpointsKey, keptKeys, statementsIn } from '../../../audit/checkpoint-map.ts'
 import { entryLines } from '../../../audit/entry-stream.ts'
 import { findNamed } from '../../../audit/named.ts'
+import { type AuditScope, noAuditLog } from '../../../auditors/audit-readers.ts'
 import { createFollowers } from '../../../builds/followers.ts'
 import type { BrokerSettings } from '../../../config.ts'
 import type { BrokerContext } from '../../../context.ts'
 import { perMinute } from '../../limits.ts'
-import { requireBearer } from '../bearer.ts'
-import { auditFilter, auditFilters, auditScope, noAuditLog, sequenceText } from './scope.ts'
+import { requireReader } from './reader.ts'
+import { auditFilter, auditFilters, sequenceText } from './scope.ts'
 
 /** What these routes need of the broker. */
-export type AuditContext = Pick<BrokerContext, 'tenants' | 'platformAdmins' | 'verifyIdToken' | 'clock'> & {
+export type AuditContext = Pick<BrokerContext, 'auditReaders' | 'serviceAccounts' | 'verifyIdToken' | 'clock'> & {
   readonly settings: Pick<BrokerSettings, 'publicUrl'>
   readonly store: {
     readonly audit: Pick<AuditLog, 'list' | 'head' | 'start' | 'names'>
@@ -56,13 +58,14 @@ const namesQuery = Type.Object({
 
 /** `GET /api/v1/audit`, `/api/v1/audit/{stream,head,checkpoints,names}`. */
 export function registerAudit(server: WebServer, context: AuditContext): void {
-  const { store, settings, issuerKeys, verifyIdToken } = context
+  const { store, settings, issuerKeys, auditReaders } = context
   const { audit } = store
   const config = perMinute(300)
 
   server.get('/api/v1/audit', { schema: { querystring: pageQuery }, config }, async (request, reply) => {
     const { after, before, limit, ...filters } = request.query
-    const scope = await auditScope(context, await verifyIdToken(requireBearer(request)), filters.namespace)
+    const { reader } = await requireReader(context, request)
+    const scope = await auditReaders.scope(reader, filters.namespace)
     const entries = await audit.list({
       ...auditFilter(filters, scope),
       limit: Math.min(Number(limit ?? 100), maxEntries),
@@ -94,38 +97,49 @@ export function registerAudit(server: WebServer, context: AuditContext): void {
 
   server.get('/api/v1/audit/names', { schema: { querystring: namesQuery }, config: perMinute(60) }, async request => {
     const { person, repository, namespace } = request.query
-    const scope = await auditScope(context, await verifyIdToken(requireBearer(request)), namespace)
+    const { reader } = await requireReader(context, request)
+    const scope = await auditReaders.scope(reader, namespace)
     const found = async (kind: 'person' | 'repository', name: string | undefined) =>
       name === undefined ? undefined : findNamed(await store.audit.names(kind, scope.namespace), name)
     return { person: await found('person', person), repository: await found('repository', repository) }
   })
 }
 
-async function requireWholeLog(
-  { platformAdmins, verifyIdToken }: AuditContext,
-  request: FastifyRequest,
-): Promise<IdentityClaims> {
-  const identity = await verifyIdToken(requireBearer(request))
-  if (await platformAdmins.includes(identity)) return identity
-  throw noAuditLog()
+async function requireWholeLog(context: AuditContext, request: FastifyRequest): Promise<void> {
+  const { reader } = await requireReader(context, request)
+  if (!(await context.auditReaders.ofAll(reader))) throw noAuditLog()
 }
 
 function registerStream(server: WebServer, context: AuditContext): void {
-  const { store, clock, verifyIdToken } = context
+  const { store, clock, auditReaders } = context
   const followers = createFollowers('audit logs')
   const stopping = new AbortController()
   server.addHook('preClose', async () => stopping.abort('stopping'))
   const schema = { querystring: streamQuery }
   server.get('/api/v1/audit/stream', { schema, config: perMinute(300) }, async (request, reply) => {
     const { after, follow, ...filters } = request.query
-    const identity = await verifyIdToken(requireBearer(request))
-    const filter = auditFilter(filters, await auditScope(context, identity, filters.namespace))
-    const leave = followers.enter(identity.subject)
-    const ends = Math.min(streamMilliseconds, Math.max(0, identity.expiresAt.getTime() - clock.now().getTime()))
+    const { reader, name, expiresAt } = await requireReader(context, request)
+    const scope = await auditReaders.scope(reader, filters.namespace)
+    const leave = followers.enter(name)
+    const ends = Math.min(streamMilliseconds, Math.max(0, expiresAt.getTime() - clock.now().getTime()))
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ends), closed(reply, leave)])
-    const lines = entryLines({ audit: store.audit, clock, filter, after: Number(after ?? 0), follow: follow === 'true', signal })
+    const place = { after: Number(after ?? 0), filter: auditFilter(filters, scope), follow: follow === 'true' }
+    // The whole way again: the token, the account, its namespace and the right.
+    const mayGoOn = () =>
+      isUnchanged(scope, async () => auditReaders.scope((await requireReader(context, request)).reader, filters.namespace))
+    const lines = entryLines({ audit: store.audit, clock, ...place, mayGoOn, signal })
     return reply.type('application/x-ndjson').send(Readable.from(lines))
   })
+}
+
+/** Not while it cannot be known. */
+async function isUnchanged(scope: AuditScope, read: () => Promise<AuditScope>): Promise<boolean> {
+  try {
+    return isDeepStrictEqual(await read(), scope)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return false
+  }
 }
 
 /** Aborts when the connection ends. */

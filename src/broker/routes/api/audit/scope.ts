@@ -1,14 +1,10 @@
-// Which part of the audit log a person may read, and which entries a request asks for. Platform admins read the whole log,
-// tenant admins that of their namespace; everybody else gets `not_found`.
+// Which entries of the audit log a request asks for, within what its sender may read (src/broker/auditors).
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import { auditActions } from '../../../../api/audit/audit-event.ts'
 import { auditOutcomes } from '../../../../api/audit/audit-event-shape.ts'
 import { actionsOf, auditGroupNames } from '../../../../api/audit/audit-groups.ts'
-import type { IdentityClaims } from '../../../../identity/verify-id-token.ts'
-import { AppError } from '../../../../lib/errors.ts'
 import { defined } from '../../../../lib/json/defined.ts'
-import type { BrokerContext } from '../../../context.ts'
-import { heldTenants } from '../../../people/tenant-access.ts'
+import type { AuditScope } from '../../../auditors/audit-readers.ts'
 import { idText, namespaceText } from '../../field-schemas.ts'
 
 export const sequenceText = Type.String({ pattern: '^[0-9]{1,15}$' })
@@ -36,27 +32,7 @@ export const auditFilters = {
 const filterQuery = Type.Object(auditFilters)
 export type AuditFilters = Static<typeof filterQuery>
 
-/**
- * A namespace may have belonged to another tenant before: entries older than this tenant are left out.
- */
-export type AuditScope = { readonly namespace?: string; readonly since?: Date }
-
-/** Rejects with `not_found` for a person who administers nothing, and with `invalid_request` for one who has to name a tenant. */
-export async function auditScope(
-  { tenants, platformAdmins, clock }: Pick<BrokerContext, 'tenants' | 'platformAdmins' | 'clock'>,
-  identity: IdentityClaims,
-  namespace: string | undefined,
-): Promise<AuditScope> {
-  if (await platformAdmins.includes(identity)) return namespace === undefined ? {} : { namespace }
-  const administered = heldTenants(identity, tenants.list()).flatMap(({ tenant, role }) => (role === 'admin' ? [tenant] : []))
-  const [found, ...others] = administered.filter(({ spec }) => namespace === undefined || spec.namespace === namespace)
-  if (found === undefined) throw noAuditLog()
-  if (others.length > 0)
-    throw new AppError('invalid_request', `namespace must be one of ${administered.map(({ spec }) => spec.namespace).join(', ')}`)
-  return { namespace: found.spec.namespace, since: new Date(found.metadata.creationTimestamp ?? clock.now()) }
-}
-
-/** What a request asks for, within what the person may read. */
+/** What a request asks for, within what its sender may read. */
 export function auditFilter(query: AuditFilters, scope: AuditScope) {
   const { what, action, actor, person, uid, hashedToken, outcome, object, repository, since, until } = query
   // The tenant's own beginning is a limit that a request cannot move.
@@ -69,9 +45,4 @@ export function auditFilter(query: AuditFilters, scope: AuditScope) {
     ...(repository === undefined ? {} : { repositoryId: Number(repository) }),
     ...(until === undefined ? {} : { until: new Date(until) }),
   }
-}
-
-/** The same for a log that exists and one that does not. */
-export function noAuditLog(): AppError {
-  return new AppError('not_found', 'there is no audit log that you may read')
 }
