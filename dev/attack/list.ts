@@ -24,6 +24,10 @@ import { podEndAttacks } from './ends/pods.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
+import { haltEffectAttacks, haltedPersonAttacks } from './halts/effects.ts'
+import { haltTextAttacks } from './halts/reasons.ts'
+import { recordsAttacks } from './halts/records.ts'
+import { haltWriterAttacks } from './halts/writers.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
@@ -34,6 +38,7 @@ import { registryTokenAttacks } from './inside/registry-tokens.ts'
 import { registryUploadAttacks } from './inside/registry-uploads.ts'
 import { takeoverAttacks } from './logins/takeovers.ts'
 import { approvalAttacks } from './outside/approvals.ts'
+import { auditAttacks } from './outside/audit.ts'
 import { brokerAttacks } from './outside/broker.ts'
 import { devicePhishingAttacks } from './outside/device-phishing.ts'
 import { issuerAttacks } from './outside/issuer.ts'
@@ -58,6 +63,10 @@ export const attacks: readonly Attack[] = [
   ...execAttacks,
   ...rightsAttacks,
   ...kindAttacks,
+  ...haltWriterAttacks,
+  ...haltTextAttacks,
+  ...haltEffectAttacks,
+  ...recordsAttacks,
   ...domainAttacks,
   ...domainRaceAttacks,
   ...nameAttacks,
@@ -71,6 +80,7 @@ export const attacks: readonly Attack[] = [
   ...foreignImageAttacks,
   ...deskAttacks,
   ...nodeLimitAttacks,
+  ...auditAttacks,
   ...brokerAttacks,
   ...webhookReplayAttacks,
   ...approvalAttacks,
@@ -85,6 +95,7 @@ export const attacks: readonly Attack[] = [
   ...buildAttacks,
   ...builtCommitAttacks,
   ...takeoverAttacks,
+  ...haltedPersonAttacks,
   ...wallAttacks,
   ...floodAttacks,
   ...canaryAttacks,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../../test/fixtures/databases.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import type { OidcLookup, OidcPayload } from './oidc-records.ts'
-import type { TokenIntent } from './token-registry.ts'
+import { hashedToken, type TokenIntent } from './token-registry.ts'
 
 const secret = (text: string): SecretString => new SecretString(text)
 
@@ -111,7 +111,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       await expect(store.tokens.recordMinted(id, minted('ghs_two'))).rejects.toThrow('no open intent')
     })
 
-    test('finds live tokens by installation, grant, repository and namespace, and by all of them together', async () => {
+    test('finds live tokens by installation, grant, repository, namespace and hash, and by all of them together', async () => {
       const request = intent()
       const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_found'))
@@ -122,6 +122,8 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await ids({ installation })).toEqual([id])
       expect(await ids({ grantUid })).toEqual([id])
       expect(await ids({ namespace })).toEqual([id])
+      expect(await ids({ namespace, hashedToken: hashedToken(new SecretString('ghs_found')) })).toEqual([id])
+      expect(await ids({ namespace, hashedToken: hashedToken(new SecretString('ghs_other')) })).toEqual([])
       expect(await ids({ installation, grantUid, namespace, repositoryId: 20 })).toEqual([id])
       expect(await ids({ grantUid, repositoryId: 30 })).toEqual([])
       expect(await ids({ installation: { ...installation, host: 'github.com' } })).toEqual([])

@@ -1,6 +1,7 @@
 // All benches, in the order in which `make bench` runs them. A new bench is one line.
 import { admission } from './admission/index.ts'
 import { audit } from './audit/index.ts'
+import { auditQuestions } from './audit-questions/index.ts'
 import { buildLog } from './build-log/index.ts'
 import { buildQueue } from './build-queue/index.ts'
 import { commandLine } from './command-line/index.ts'
@@ -19,6 +20,7 @@ export const benches: readonly Bench[] = [
   admission,
   inbox,
   audit,
+  auditQuestions,
   buildLog,
   buildQueue,
   commandLine,

@@ -65,6 +65,7 @@ function plans(world: World): readonly Planned[] {
     connection('broker', at(8443), 8443),
     connection('token desk', at(8444), 8444),
     connection('admission', at(9443), 9443),
+    connection('records of who changes access', at(9444), 9444),
     connection('metrics', at(8090), 8090),
     connection('API server', targets.nodeAddress, settings.ports.apiServer),
     connection('kubelet', targets.nodeAddress, 10_250),

@@ -2,12 +2,15 @@
 // `follow` also what comes. One page is in memory, and each query looks at a bounded number of entries, however few of them
 // pass the filters. A reader goes on after the last entry that it has.
 import { type Clock, elapsed } from '../../lib/clock.ts'
+import { auditKeys } from '../../store/audit/audit-keys.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { AuditQuery } from '../../store/audit/audit-rows.ts'
 
 const pageSize = 1000
-/** Entries that one query looks at. */
+/** Entries that one query looks at, at first and where no index finds what passes the filters. */
 const window = 20_000
+/** By so much it grows while an index finds less than a page, and at most how far: what is rare is found in a few queries. */
+const [growth, maxWindow] = [8, 4_000_000]
 const pollMilliseconds = 1000
 /** Between two questions whether the reader still may. */
 const askMilliseconds = 10_000
@@ -33,12 +36,15 @@ export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
   const { audit, clock, signal, follow } = stream
   const isOver = endOf(stream)
   let after = Math.max(stream.after, (await audit.start()).sequence)
+  const isByKey = auditKeys(stream.filter).length > 0 || stream.filter.hashedToken !== undefined
+  let width = window
   while (!(await isOver())) {
     const head = await audit.head()
     if (head.sequence < after) return yield mark({ shortenedTo: head.sequence })
     while (after < head.sequence) {
       if (await isOver()) return
-      const page = await onePage(stream, after, head.sequence)
+      const page = await onePage(stream, after, Math.min(after + width, head.sequence))
+      width = isByKey && !page.isFull ? Math.min(width * growth, maxWindow) : window
       after = page.through
       yield page.text
     }
@@ -47,6 +53,8 @@ export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
     await clock.sleep(pollMilliseconds, signal).catch(ignoreAbort(signal))
   }
 }
+
+type Page = { readonly text: string; readonly through: number; readonly isFull: boolean }
 
 /** Whether the stream has to end: its connection did, or the right of its reader. */
 function endOf({ clock, signal, mayGoOn }: EntryStream): () => Promise<boolean> {
@@ -60,16 +68,12 @@ function endOf({ clock, signal, mayGoOn }: EntryStream): () => Promise<boolean> 
 }
 
 /** A piece for each page: a piece for each entry would cost more than reading it. */
-async function onePage(
-  { audit, filter }: EntryStream,
-  after: number,
-  end: number,
-): Promise<{ readonly text: string; readonly through: number }> {
-  const through = Math.min(after + window, end)
+async function onePage({ audit, filter }: EntryStream, after: number, through: number): Promise<Page> {
   const page = await audit.list({ ...filter, after, through, limit: pageSize })
-  if (page.length === 0) return { text: mark({ readThrough: through }), through }
+  if (page.length === 0) return { text: mark({ readThrough: through }), through, isFull: false }
   const text = page.map(entry => `${JSON.stringify(entry)}\n`).join('')
-  return { text, through: page.length === pageSize ? (page.at(-1)?.sequence ?? through) : through }
+  const isFull = page.length === pageSize
+  return { text, through: isFull ? (page.at(-1)?.sequence ?? through) : through, isFull }
 }
 
 const mark = (place: object): string => `${JSON.stringify(place)}\n`

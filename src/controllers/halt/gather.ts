@@ -9,7 +9,6 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { haltedText, isHaltedBy } from '../../policy/halt.ts'
-import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import type { EndedTokens, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
 
 export type HaltCaches = {
@@ -21,7 +20,6 @@ export type HaltCaches = {
 
 export type GatherDeps = HaltCaches & {
   readonly tokens: Pick<TokenRegistry, 'liveBy' | 'endedFor'>
-  readonly desk: Pick<TokenDesk, 'findByHash'>
 }
 
 /** Who had the token that is halted. */
@@ -75,12 +73,11 @@ function scopeOf({ metadata }: Halt): Pick<LiveTokenFilter, 'namespace'> {
 
 type HaltedToken = { readonly id: string; readonly subject: HaltedSubject }
 
-async function tokenOf({ tokens, desk }: GatherDeps, halt: Halt): Promise<HaltedToken | undefined> {
+async function tokenOf({ tokens }: GatherDeps, halt: Halt): Promise<HaltedToken | undefined> {
   const { id, hash } = halt.spec.target.token ?? {}
-  const scope = { ...scopeOf(halt), delivered: true } as const
-  const found =
-    hash === undefined ? (id === undefined ? [] : await tokens.liveBy({ ...scope, id })) : [await desk.findByHash(hash, scope)]
-  const [token] = found
+  // Without either, every token of the scope would be the one.
+  if (id === undefined && hash === undefined) return undefined
+  const [token] = await tokens.liveBy({ ...scopeOf(halt), delivered: true, ...defined({ id, hashedToken: hash }) })
   if (token === undefined) return undefined
   const { namespace, kind, name } = token.subject
   return { id: token.id, subject: { namespace, grant: token.grantName, kind, name } }

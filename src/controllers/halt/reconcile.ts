@@ -24,7 +24,7 @@ export type HaltDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch' | 'delete'>
   readonly status: StatusWriter<Halt>
   readonly audit: HaltLog
-  readonly desk: Pick<TokenDesk, 'findByHash' | 'revokeBy'>
+  readonly desk: Pick<TokenDesk, 'revokeBy'>
   readonly clock: Clock
   readonly log: Log
 }

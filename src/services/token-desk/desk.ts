@@ -1,11 +1,9 @@
 // The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit
 // → deliver. It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
-import { createHash } from 'node:crypto'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type AppClient, githubReasons } from '../../github/index.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
-import { equalInConstantTime } from '../../lib/text/constant-time.ts'
 import type { LiveToken, TokenRegistry } from '../../store/token-registry.ts'
 import { deliveryOf, refusalOf, requestFacts } from './audit/desk-audit.ts'
 import { type Admitted, admit, haltedReason } from './checks.ts'
@@ -81,10 +79,6 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       return delivered(active, admitted)
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
-    async findByHash(hash, filter) {
-      const live = await deps.tokens.liveBy(filter)
-      return live.find(({ token }) => equalInConstantTime(createHash('sha256').update(token.reveal()).digest('base64'), hash))
-    },
   }
 }
 

@@ -3,7 +3,7 @@
 // (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import type { LiveToken, LiveTokenFilter, TokenSubject } from '../../store/token-registry.ts'
+import type { LiveTokenFilter, TokenSubject } from '../../store/token-registry.ts'
 
 /** A request for a token by one subject under one grant. */
 export type TokenRequest = {
@@ -52,9 +52,4 @@ export type TokenDesk = {
    * it expires
    */
   readonly revokeBy: (filter: LiveTokenFilter, reason: string) => Promise<number>
-  /** The live token with this SHA-256 (base64), if the filter finds it. It opens each that the filter finds. */
-  readonly findByHash: (
-    hash: string,
-    filter: LiveTokenFilter,
-  ) => Promise<Pick<LiveToken, 'id' | 'grantName' | 'subject'> | undefined>
 }

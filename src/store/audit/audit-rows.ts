@@ -195,8 +195,9 @@ const nearEntries = 20_000
 
 /** The query on the entries that come next in its order. */
 async function nearPart(pool: pg.Pool, query: AuditQuery): Promise<OrderedQuery | undefined> {
-  const { after, before, since, until } = query
+  const { after, through, before, since, until } = query
   if (since !== undefined || until !== undefined) return undefined
+  if (after !== undefined && through !== undefined && through - after <= nearEntries) return undefined
   if (after !== undefined) return { ...query, before: Math.min(before ?? Number.MAX_SAFE_INTEGER, after + nearEntries + 1) }
   const from = (before ?? (await readHead(pool)).sequence + 1) - nearEntries - 1
   return { ...query, after: Math.max(0, from), newestFirst: true }

@@ -75,6 +75,8 @@ export type LiveTokenFilter = {
   readonly namespace?: string
   /** The registry's id of one token. */
   readonly id?: string
+  /** SHA-256 in base64, as GitHub's audit log has it. Finds no token that was minted before the column was (0002_records). */
+  readonly hashedToken?: string
   readonly grantName?: string
   readonly grantUids?: readonly string[]
   readonly host?: string
@@ -167,7 +169,7 @@ function endingOf({ endingAt, reason }: TokenRow): EndingToken['ending'] {
 
 /** The rows that pass every filter that is given. */
 export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInput {
-  const { installation, grantUid, grantUids, repositoryId, namespace, id, grantName, host, installationId, delivered } = filter
+  const { installation, grantUids, repositoryId, installationId, delivered, ...equal } = filter
   return {
     ...(installation === undefined
       ? {}
@@ -176,13 +178,11 @@ export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInpu
           appId: BigInt(installation.appId),
           installationId: BigInt(installation.installationId),
         }),
-    ...defined({ grantUid, id, grantName }),
+    ...defined(equal),
     ...(grantUids === undefined ? {} : { grantUid: { in: [...grantUids] } }),
-    ...(host === undefined ? {} : { host }),
     ...(installationId === undefined ? {} : { installationId: BigInt(installationId) }),
     ...(delivered === undefined ? {} : { subjectKind: { not: platformSubjectKind } }),
     ...(repositoryId === undefined ? {} : { repositoryIds: { has: BigInt(repositoryId) } }),
-    ...defined({ namespace }),
   }
 }
 

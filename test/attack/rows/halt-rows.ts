@@ -28,6 +28,12 @@ const halt = (name: string, requestedBy: string, target: object = { type: 'Every
 const liftedBy = (by: string) => ({ spec: { lifted: { by, reason: 'it is over' } } })
 const finalizer = { metadata: { finalizers: ['sekisho.dev/x'] } }
 
+const owned = {
+  metadata: {
+    ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '00000000-0000-4000-8000-000000000000' }],
+  },
+}
+
 const writers = expecting('halt-writers')
 const platformOrWriters = expecting('platform-halts', 'halt-writers')
 const platformOrNamed = expecting('platform-halts', 'requested-by')
@@ -45,6 +51,14 @@ export const haltRows: readonly Row[] = [
   ),
   allowed.patch('mia lifts dave’s Halt in her own name', mia, `${ours}/held`, liftedBy(mia.user)),
   writers.patch('mia lifts dave’s Halt in dave’s name', mia, `${ours}/held`, liftedBy(dave.user)),
+  ...[dave, mia, platformAdministrator].flatMap(as => [
+    writers.patch(`${as.user} gives a Halt an owner that is deleted`, as, `${ours}/held`, owned),
+    writers.patch(`${as.user} lifts one and gives it an owner`, as, `${ours}/held`, { ...owned, ...liftedBy(as.user) }),
+  ]),
+  writers.post('dave makes a Halt with an owner that is deleted', dave, ours, {
+    ...halt('a', dave.user),
+    metadata: { name: 'a', ...owned.metadata },
+  }),
   allowed.patch('mia labels dave’s Halt', mia, `${ours}/held`, { metadata: { labels: { a: 'b' } } }),
   allowed.patch('mia labels one that is lifted', mia, `${ours}/lifted`, { metadata: { labels: { a: 'b' } } }),
   ...[dave, mia, platformAdministrator, clusterAdministrator, impostor].map(as =>

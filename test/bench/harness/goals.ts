@@ -91,3 +91,13 @@ export function figureAtMost(label: string, most: number): Goal<readonly Figure[
     },
   }
 }
+
+export function figureAtLeast(label: string, least: number): Goal<readonly Figure[]> {
+  return {
+    text: `${label} ≥ ${least.toLocaleString('en-US')}`,
+    evaluate(figures) {
+      const value = figures.find(figure => figure.label === label)?.value ?? Number.NaN
+      return { met: value >= least, value: shown(value) }
+    },
+  }
+}

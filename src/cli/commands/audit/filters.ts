@@ -94,7 +94,10 @@ async function idOf(
   if (id === undefined) {
     const near = listAt(found, 'near').map(String)
     const hint = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
-    throw new AppError('not_found', `no ${kind} in the log has or had the name ${name}${hint}: ${cure}`)
+    throw new AppError(
+      'not_found',
+      `no ${kind} in the newest 500,000 entries of the log has or had the name ${name}${hint}: ${cure}`,
+    )
   }
   if (others.length > 0)
     throw new AppError('invalid_request', `${name} was the name of ${ids.length}: ${ids.join(', ')}; ${cure}`)

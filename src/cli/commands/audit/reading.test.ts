@@ -91,7 +91,7 @@ describe('names and times', () => {
   })
   test.each([
     [{ person: 'garry' }, 1, 'did you mean gary?'],
-    [{ actor: 'garry' }, 1, 'no person in the log'],
+    [{ actor: 'garry' }, 1, 'no person in the newest 500,000 entries of the log'],
     [{ repository: 'acme/shop' }, 2, '4001, 5001'],
     [{ repository: 'shop' }, 2, 'neither an id nor owner/name'],
     [{ since: 'soon' }, 2, 'last tuesday 14:00'],

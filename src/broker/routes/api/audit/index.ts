@@ -116,7 +116,7 @@ function registerStream(server: WebServer, context: AuditContext): void {
   const stopping = new AbortController()
   server.addHook('preClose', async () => stopping.abort('stopping'))
   const schema = { querystring: streamQuery }
-  server.get('/api/v1/audit/stream', { schema, config: perMinute(60) }, async (request, reply) => {
+  server.get('/api/v1/audit/stream', { schema, config: perMinute(300) }, async (request, reply) => {
     const { after, follow, ...filters } = request.query
     const { reader, name, expiresAt } = await requireReader(context, request)
     const scope = await auditReaders.scope(reader, filters.namespace)

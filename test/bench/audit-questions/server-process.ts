@@ -1,0 +1,54 @@
+// The broker's routes about the audit log over HTTP on loopback, on the database that its environment names. What is not measured
+// here is a sign-in: whoever asks is a platform admin.
+import { createAuditReaders } from '../../../src/broker/auditors/audit-readers.ts'
+import { registerAudit } from '../../../src/broker/routes/api/audit/index.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
+import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
+import { readStoreSettings } from '../../../src/store/config.ts'
+import { connectServer } from '../../../src/store/database/database.ts'
+import { createWebServer, listen } from '../../../src/web/server.ts'
+import { serveCommands } from '../harness/command-server.ts'
+import { fillLog } from './fill.ts'
+
+type Command = { readonly do: 'fill'; readonly entries: number } | { readonly do: 'serve' } | { readonly do: 'memory' }
+
+const { location } = readStoreSettings(process.env)
+if (!('url' in location)) throw new Error('this bench needs a PostgreSQL')
+const database = connectServer(location.url, log)
+const server = await createWebServer({ log })
+registerAudit(server, {
+  verifyIdToken: async subject => {
+    const expiresAt = new Date(clock.now().getTime() + 600_000)
+    return { subject, host: 'github.com', userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
+  },
+  clock,
+  store: { audit: createAuditLog({ pool: database.pool, clock, log }) },
+  auditReaders: createAuditReaders({
+    reviews: { allows: async () => true },
+    kube: { get: () => Promise.reject(new Error('no namespace is asked about')) },
+    tenants: { list: () => [] },
+    clock,
+  }),
+  serviceAccounts: { identify: async () => undefined },
+  settings: { publicUrl: new URL('https://sekisho.example.com') },
+  issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
+  losses: { kube: { get: async () => undefined } },
+})
+
+async function answer(command: Command): Promise<object> {
+  switch (command.do) {
+    case 'fill':
+      return { bytes: await fillLog(database.pool, command.entries, clock.now()) }
+    case 'serve':
+      return { port: await listen(server, { host: '127.0.0.1', port: 0 }) }
+    case 'memory':
+      return { rssBytes: process.resourceUsage().maxRSS * 1024 }
+  }
+}
+
+// The parent is this bench: its commands have the declared form.
+await serveCommands(command => answer(command as Command))
+await server.close()
+await database.close()
+process.exit(0)
