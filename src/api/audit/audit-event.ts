@@ -2,13 +2,13 @@
 // An event records who did what to which object, why, and with which outcome. It never contains a secret or the body of a
 // request.
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
-import { accessAuditEvents } from './access-audit-events.ts'
 import { type AuditEvent, type AuditOutcome, countDetails } from './audit-event-shape.ts'
-import { haltAuditEvents } from './halt-audit-events.ts'
-import { ownerAuditEvents } from './owner-audit-events.ts'
-import { platformAuditEvents } from './platform-audit-events.ts'
-import { previewAuditEvents } from './preview-audit-events.ts'
-import { tokenAuditEvents } from './token-audit-events.ts'
+import { accessAuditEvents } from './events/access-events.ts'
+import { haltAuditEvents } from './events/halt-events.ts'
+import { ownerAuditEvents } from './events/owner-events.ts'
+import { platformAuditEvents } from './events/platform-events.ts'
+import { previewAuditEvents } from './events/preview-events.ts'
+import { tokenAuditEvents } from './events/token-events.ts'
 
 const person = 'The person, as `github|<host>|<numeric user id>`.'
 const login = 'The login of the person at that time.'

@@ -108,7 +108,11 @@ const clusterWide: readonly Right[] = [
     group: apps,
     resources: ['apppipelines'],
     verbs: ['get', ...cached],
-    usedBy: [controllerOf('app-pipeline'), controllerOf('preview-approval'), 'src/controllers/repository-grant/records/record-end.ts'],
+    usedBy: [
+      controllerOf('app-pipeline'),
+      controllerOf('preview-approval'),
+      'src/controllers/repository-grant/records/record-end.ts',
+    ],
   },
   {
     place: 'cluster',

@@ -1,5 +1,5 @@
 // The audit events about the platform itself: its keys and its log. Part of the list in audit-event.ts.
-import type { AuditEvent } from './audit-event-shape.ts'
+import type { AuditEvent } from '../audit-event-shape.ts'
 
 const lostEntries = {
   lost: 'The sequences of the first and of the last entry that are known to be missing.',

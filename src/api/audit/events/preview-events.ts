@@ -1,5 +1,5 @@
 // The audit events about previews of pull requests. Part of the list in audit-event.ts.
-import type { AuditEvent } from './audit-event-shape.ts'
+import type { AuditEvent } from '../audit-event-shape.ts'
 
 export const previewAuditEvents = {
   'preview.approved': {

@@ -1,5 +1,5 @@
 // The audit events about what owners of a GitHub account do with their tenant on its page. Part of the list in audit-event.ts.
-import { type AuditEvent, aboutGitHub, aboutGrant } from './audit-event-shape.ts'
+import { type AuditEvent, aboutGitHub, aboutGrant } from '../audit-event-shape.ts'
 
 const actor = 'The person, as `github|<host>|<numeric user id>`.'
 const object = '`Tenant/<name>`'

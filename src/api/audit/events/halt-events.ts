@@ -1,5 +1,5 @@
 // The audit events about Halts. Part of the list in audit-event.ts.
-import type { AuditEvent } from './audit-event-shape.ts'
+import type { AuditEvent } from '../audit-event-shape.ts'
 
 const object = '`Halt/<namespace>/<name>`'
 const details = {

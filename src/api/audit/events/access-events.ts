@@ -1,6 +1,6 @@
 // The audit events about objects that decide who has access: who is about to change one, and what changed or ended then. Part
 // of the list in audit-event.ts.
-import { type AuditEvent, aboutGitHub, aboutGrant } from './audit-event-shape.ts'
+import { type AuditEvent, aboutGitHub, aboutGrant } from '../audit-event-shape.ts'
 
 const uid = 'The UID of the object that ended.'
 

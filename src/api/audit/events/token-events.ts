@@ -1,5 +1,5 @@
 // The audit events about grants and the tokens under them. Part of the list in audit-event.ts.
-import { type AuditEvent, aboutGitHub, aboutGrant, countDetails } from './audit-event-shape.ts'
+import { type AuditEvent, aboutGitHub, aboutGrant, countDetails } from '../audit-event-shape.ts'
 
 const tokenActor =
   'The user that requested the token (`system:serviceaccount:<namespace>:<name>`), or the part of the platform that did, such as `sekisho:remote-sync`.'
