@@ -101,6 +101,12 @@ describe('a part is there exactly when the view has it', () => {
     expect(shown({ applications: list() })).not.toContain('GitHub account')
     expect(shown({ role: 'developer' })).toContain('You are its developer.')
   })
+
+  test('the audit log is offered to whose role lets them read it', () => {
+    const roles = ['admin', 'auditor', 'developer', 'viewer'] as const
+    const offered = roles.filter(role => shown({ role }).includes('href="/audit?namespace=acme"'))
+    expect(offered).toEqual(['admin', 'auditor'])
+  })
 })
 
 test('what waits has a form with the whole commit and the secret of the person; nothing else has one', () => {

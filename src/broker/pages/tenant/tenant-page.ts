@@ -77,7 +77,9 @@ function introduction({ tenant, role, access }: TenantView): Html {
   const { account, namespace } = tenant.spec
   const whose = role === undefined && !access.tenant ? undefined : html`GitHub account <strong>${account.login}</strong>, `
   const own = role === undefined ? 'You see what your rights in the cluster allow.' : `You are its ${role}.`
-  return html`<p>${whose}namespace <code>${namespace}</code>. ${own}</p>`
+  const readsLog = role === 'admin' || role === 'auditor'
+  const log = readsLog && html` <a href="/audit?namespace=${namespace}">Audit log of the tenant</a>`
+  return html`<p>${whose}namespace <code>${namespace}</code>. ${own}${log}</p>`
 }
 
 function applicationsOf({ applications = 'unread' }: TenantView) {
