@@ -70,10 +70,16 @@ const clusterWide: readonly Right[] = [
   {
     place: 'cluster',
     group: github,
-    resources: ['installations', 'repositorygrants', 'halts'],
+    resources: ['halts'],
+    verbs: cached,
+    usedBy: [controllerOf('halt'), 'src/services/token-desk/gather.ts'],
+  },
+  {
+    place: 'cluster',
+    group: github,
+    resources: ['installations', 'repositorygrants'],
     verbs: ['get', ...cached],
     usedBy: [
-      controllerOf('halt'),
       'src/services/token-desk/gather.ts',
       tokenDesk,
       controllerOf('installation'),
