@@ -1,6 +1,13 @@
 // Who could reach something, and who did, for a page: the same answer as `sekisho access`, from a bounded part of the audit log.
 import { collectDeliveries, type Delivered } from '../../api/audit/access/deliveries.ts'
-import { type GrantInterval, grantIntervals, grantUids, isWithin, type Span } from '../../api/audit/access/grant-intervals.ts'
+import {
+  deliveredSince,
+  type GrantInterval,
+  grantIntervals,
+  grantUids,
+  isWithin,
+  type Span,
+} from '../../api/audit/access/grant-intervals.ts'
 import { actionsOf } from '../../api/audit/audit-groups.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
@@ -24,8 +31,6 @@ export type AccessAnswer = {
 const maxEntries = 20_000
 const maxGrants = 50
 const pageEntries = 1000
-/** A token lives for an hour: who got one before then has none. */
-const tokenLifeMilliseconds = 3_600_000
 
 type Filter = Omit<AuditQuery, 'limit' | 'after' | 'before'>
 
@@ -38,8 +43,7 @@ export async function answerAccess(
 ): Promise<AccessAnswer> {
   const decisions = await decisionsAbout(audit, scope, subject)
   const could = grantIntervals(decisions).filter(interval => isAbout(interval, subject) && isWithin(interval, span))
-  // Whoever received a token within its life before one moment had it then.
-  const from = span.since < span.until ? span.since : new Date(span.since.getTime() - tokenLifeMilliseconds)
+  const from = deliveredSince(span)
   const since = scope.since === undefined || scope.since < from ? from : scope.since
   const filter = { ...deliveriesTo(subject), ...scope, since, until: span.until, actions: actionsOf('deliveries') }
   const received = collectDeliveries()

@@ -104,6 +104,14 @@ function endOf(entry: LogEntry): GrantInterval['end'] {
 /** From `since` on, before `until`; equal for one moment. */
 export type Span = { readonly since: Date; readonly until: Date }
 
+/** A token lives for an hour: who got one before then has none. */
+const tokenLifeMilliseconds = 3_600_000
+
+/** From when on deliveries count: whoever received a token within its life before one moment had it then. */
+export function deliveredSince({ since, until }: Span): Date {
+  return since < until ? since : new Date(since.getTime() - tokenLifeMilliseconds)
+}
+
 /** Whether the grant could give a token at some time of the span. */
 export function isWithin({ from, until }: Pick<GrantInterval, 'from' | 'until'>, span: Span): boolean {
   const begins = Date.parse(from)

@@ -2,13 +2,13 @@
 // Pure.
 import type { Delivered } from '../../../api/audit/access/deliveries.ts'
 import type { GrantInterval, Span } from '../../../api/audit/access/grant-intervals.ts'
+import { shortActor, shortPerson } from '../../../api/audit/actor-text.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { AccessAnswer } from '../../auditors/answer-access.ts'
 import type { Person } from '../../sessions.ts'
 import { page } from '../layout.ts'
 import { shortText, table, time, whole } from '../table.ts'
 import { choiceField, problemText, textField, timeField } from './filter-fields.ts'
-import { accountText, personText } from './words.ts'
 
 type Asked = { readonly [field in 'of' | 'name' | 'namespace' | 'since' | 'until']?: string }
 
@@ -64,7 +64,7 @@ function couldTable(could: readonly GrantInterval[]): Html {
       Object.entries(one.permissions)
         .map(([name, level]) => `${name}: ${String(level)}`)
         .join(', '),
-      whole(personText(one.person, one.login)),
+      whole(shortPerson(one.person, one.login)),
       whole(one.rule),
       time(one.from),
       endText(one),
@@ -84,11 +84,11 @@ function didTable(did: readonly Delivered[]): Html {
     caption: 'Who received tokens.',
     columns: ['Who', 'Pod', 'From', 'Grant', 'In the name of', 'Times', 'First', 'Last'],
     rows: did.map(one => [
-      whole(accountText(one.who)),
+      whole(shortActor(one.who)),
       whole(one.pod ?? '-'),
       one.address ?? '-',
       whole(one.grant),
-      whole(personText(one.person, one.login)),
+      whole(shortPerson(one.person, one.login)),
       String(one.times),
       time(one.first),
       time(one.last),

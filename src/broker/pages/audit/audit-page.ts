@@ -1,5 +1,6 @@
 // `/audit`: entries of the audit log, newest first, a page at a time. Pure. What an entry says is text of others: it is escaped
 // like all values.
+import { actorText } from '../../../api/audit/actor-text.ts'
 import { type AuditGroup, auditGroupNames, auditGroups } from '../../../api/audit/audit-groups.ts'
 import type { AuditEntry } from '../../../store/audit/audit-chain.ts'
 import { type Html, html } from '../../../web/html.ts'
@@ -7,7 +8,7 @@ import type { Person } from '../../sessions.ts'
 import { page } from '../layout.ts'
 import { shortText, table, time, whole } from '../table.ts'
 import { choiceField, problemText, queryOf, textField, timeField } from './filter-fields.ts'
-import { actorText, outcomeSign } from './words.ts'
+import { outcomeSign } from './outcome-sign.ts'
 
 type Asked = {
   readonly [field in 'namespace' | 'what' | 'person' | 'repository' | 'since' | 'until' | 'before']?: string

@@ -4,7 +4,7 @@ import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import { page } from '../layout.ts'
 import { facts, time, whole } from '../table.ts'
-import { outcomeSign } from './words.ts'
+import { outcomeSign } from './outcome-sign.ts'
 
 export function entryPage({ person, entry }: { readonly person: Person; readonly entry: AuditEntry }): Html {
   const { at, action, actor, namespace, object, outcome, reason, details, hash, previousHash } = entry

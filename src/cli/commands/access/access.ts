@@ -2,7 +2,15 @@
 // follows from the log alone; it is as true as `sekisho audit verify` says the log is.
 
 import { collectDeliveries, type Delivered, type Deliveries } from '../../../api/audit/access/deliveries.ts'
-import { type GrantInterval, grantIntervals, grantUids, isWithin, type Span } from '../../../api/audit/access/grant-intervals.ts'
+import {
+  deliveredSince,
+  type GrantInterval,
+  grantIntervals,
+  grantUids,
+  isWithin,
+  type Span,
+} from '../../../api/audit/access/grant-intervals.ts'
+import { shortActor, shortPerson } from '../../../api/audit/actor-text.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { json, type PlainFormat, table } from '../../output.ts'
@@ -11,7 +19,7 @@ import { inZone, ownZone } from '../../times/zoned-time.ts'
 import type { Entry } from '../audit/entry.ts'
 import { readEntries, streamEntries } from '../audit/entry-stream.ts'
 import { personOf, repositoryOf, timeRange } from '../audit/filters.ts'
-import { shortActor, shortPerson, shortTime } from '../audit/words.ts'
+import { shortTime } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
 
 export type AccessOptions = {
@@ -31,8 +39,6 @@ type Subject = {
   readonly isAbout: (interval: GrantInterval) => boolean
 }
 
-/** A token lives for an hour: who got one before then has none. */
-const tokenLifeMilliseconds = 3_600_000
 /** Grants about which each has a request of its own; the platform answers 300 in a minute. */
 const maxGrants = 250
 
@@ -67,9 +73,7 @@ async function answer(context: CommandContext, options: AccessOptions, subject: 
   const decisions = await decisionsOf(context, { ...scope, ...subject.query })
   const could = grantIntervals(decisions).filter(interval => subject.isAbout(interval) && isWithin(interval, span))
   const received = collectDeliveries()
-  // Whoever received a token within its life before one moment had it then.
-  const since = span.since < span.until ? span.since : new Date(span.since.getTime() - tokenLifeMilliseconds)
-  const times = { since: since.toISOString(), until: span.until.toISOString() }
+  const times = { since: deliveredSince(span).toISOString(), until: span.until.toISOString() }
   const query = new URLSearchParams({ ...scope, ...subject.query, ...subject.deliveries, ...times, what: 'deliveries' })
   for await (const entry of streamEntries(context, { query, after: 0 })) received.add(entry)
   print(context, options, { span, could, received })

@@ -1,12 +1,13 @@
 // `sekisho tokens`: which installation tokens are live, and whose one token is. From the audit log; the token itself is never
 // sent, only its SHA-256.
+
+import { shortPerson } from '../../../api/audit/actor-text.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { age, json, type PlainFormat, table } from '../../output.ts'
 import { entriesOf } from '../audit/entry.ts'
 import { readEntries } from '../audit/entry-stream.ts'
 import { filterQuery } from '../audit/filters.ts'
-import { shortPerson } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
 import { hashFromInput } from './token-hash.ts'
 import { isLive, type TokenLife, tokenLives } from './token-life.ts'

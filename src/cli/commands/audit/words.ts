@@ -1,5 +1,6 @@
 // Entries of the audit log as people read them: a row of at most 100 columns, or all of one entry in words. Pure.
-import { asObject, isJsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
+import { actorText } from '../../../api/audit/actor-text.ts'
+import { asObject, isJsonObject, textAt } from '../../../lib/json/json-value.ts'
 import { printable } from '../../../lib/text/printable.ts'
 import type { Entry } from './entry.ts'
 
@@ -39,31 +40,12 @@ function cellsOf(entry: Entry): readonly string[] {
   return [
     String(entry.sequence),
     shortTime(text('at')),
-    who(entry),
+    actorText(entry),
     text('action'),
     outcomes.get(text('outcome')) ?? text('outcome'),
     text('object').replace(/^[A-Za-z]+\//, ''),
     text('reason'),
   ]
-}
-
-/** The login as the entry knew it, else the part of the subject that tells people and ServiceAccounts apart. */
-function who(entry: Entry): string {
-  const actor = textAt(entry, 'actor') ?? ''
-  const details = objectAt(entry, 'details')
-  const login = textAt(details, 'login')
-  const isTheirs = (textAt(details, 'person') ?? actor) === actor
-  return login !== undefined && isTheirs && actor.startsWith('github|') ? shortPerson(actor, login) : shortActor(actor)
-}
-
-/** The login with the number on GitHub; the subject where the login is not known. */
-export function shortPerson(person: string, login: string | undefined): string {
-  return login === undefined ? person : `${login} (${person.split('|').at(-1)})`
-}
-
-/** A ServiceAccount as `namespace/name`. */
-export function shortActor(actor: string): string {
-  return actor.replace(/^system:serviceaccount:([^:]+):/, '$1/')
 }
 
 /** To the second, in UTC. */
