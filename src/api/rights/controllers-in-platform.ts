@@ -4,6 +4,7 @@ import { admissionWebhook, appSecretsKeyMap, registrySecrets } from '../names.ts
 import type { Right } from './right.ts'
 
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
+const events = 'src/kube/object/events.ts'
 const cached = ['list', 'watch'] as const
 
 /** The App keys of a new installation, two for a rotation. An admin gives rights on others by name: docs/guide/install.md. */
@@ -92,6 +93,16 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['halts/status'],
     verbs: ['patch'],
     usedBy: [controllerOf('halt')],
+  },
+  // Events about the Halts of platform admins.
+  { place: 'platform', group: '', resources: ['events'], verbs: ['create'], usedBy: [events] },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['events'],
+    verbs: ['patch'],
+    usedBy: [events],
+    unseen: 'counts an equal Event: no suite makes a Halt of a platform admin say the same twice',
   },
   {
     place: 'platform',

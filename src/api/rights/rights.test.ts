@@ -64,6 +64,9 @@ describe('no ServiceAccount of ours', () => {
   })
 })
 
+/** Its status writer records an Event when a condition changes (`src/controllers/kit/status-writer.ts`). */
+const isController = (file: string): boolean => file.startsWith('src/controllers/')
+
 /** What a file calls a resource: its plural or kind, in any case. */
 function mentions(text: string, resource: string): boolean {
   const plural = (resource.split('/')[0] ?? '').toLowerCase()
@@ -84,4 +87,26 @@ test('each file that needs a right exists and names the resource, itself or as o
     }),
   )
   expect(wrong).toEqual([])
+})
+
+test('whoever writes the status of objects may record Events where Kubernetes keeps those about them', () => {
+  // Of objects without a namespace, in `default`.
+  const eventsOf = {
+    cluster: 'default',
+    default: 'default',
+    platform: 'platform',
+    application: 'application',
+    build: 'build',
+  } as const
+  const needed = rights
+    .filter(([, { resources, usedBy }]) => resources.some(one => one.endsWith('/status')) && usedBy.some(isController))
+    .map(([account, { place }]) => `${account} ${eventsOf[place]}`)
+  const records = (verb: 'create' | 'patch') =>
+    rights
+      .filter(([, { resources, verbs }]) => resources.includes('events') && verbs.includes(verb))
+      .map(([account, { place }]) => `${account} ${place}`)
+  const wanted = [...new Set(needed)].sort()
+  expect(wanted).toContain('sekisho-controllers platform')
+  expect(wanted.filter(one => !records('create').includes(one))).toEqual([])
+  expect(wanted.filter(one => !records('patch').includes(one))).toEqual([])
 })
