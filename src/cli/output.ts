@@ -72,7 +72,9 @@ export function jsonLine(value: unknown): string {
   return escapedControls(JSON.stringify(value))
 }
 
+/** JSON has the other control characters of ASCII as escapes already. */
 function escapedControls(line: string): string {
+  if (Buffer.byteLength(line) === line.length && !line.includes('\u007f')) return line
   return line.replace(controls, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

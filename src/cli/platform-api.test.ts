@@ -7,7 +7,7 @@ const issuer = 'https://sekisho.example.com'
 function api(answer: Response) {
   const connection: Connection = {
     fetch: async () => answer,
-    open: async () => expect.unreachable(),
+    open: async () => answer,
     clockOffset: () => undefined,
     close: async () => {},
   }
@@ -32,4 +32,18 @@ test('a response of another server is an error about the server, not about the l
   const expected = { code: 'upstream_failed', message: expect.stringContaining(`is ${issuer} a Sekisho platform?`) }
   await expect(api(page()).json('/x')).rejects.toMatchObject(expected)
   await expect(api(page()).lines('/x', new URLSearchParams())).rejects.toMatchObject(expected)
+})
+
+test('a stream brings what came together at once, and everything before what is no log', async () => {
+  const read = async (text: string) => {
+    const batches: (readonly unknown[])[] = []
+    const reading = async () => {
+      for await (const values of api(new Response(text)).follow('/x', new URLSearchParams())) batches.push(values)
+    }
+    const error = await reading().catch((reason: unknown) => reason)
+    return { batches, error }
+  }
+  expect(await read('{"a":1}\n2\n{"cut":')).toEqual({ batches: [[{ a: 1 }, 2]], error: undefined })
+  expect(await read('1\n<html>\n2\n')).toMatchObject({ batches: [[1]], error: { code: 'upstream_failed' } })
+  expect(await read('<html>\n')).toMatchObject({ batches: [], error: { code: 'upstream_failed' } })
 })

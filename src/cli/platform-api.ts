@@ -1,7 +1,7 @@
 // The broker's API for the CLI. Requests carry the user's ID token, or the token of a program; the callers check the responses
 // before they use them.
 import { AppError } from '../lib/errors.ts'
-import { completeLines } from '../lib/http/byte-stream.ts'
+import { lineBatches } from '../lib/http/byte-stream.ts'
 import { objectAt, parseJson, textAt } from '../lib/json/json-value.ts'
 import { redactTokens } from '../lib/log.ts'
 import type { Connection } from './connection.ts'
@@ -14,10 +14,10 @@ export type PlatformApi = {
   /** One JSON value per line. Rejects as `json` does. */
   readonly lines: (path: string, query: URLSearchParams) => Promise<readonly unknown[]>
   /**
-   * As `lines`, each value as it comes. Ends where the connection ends, also when it breaks. Rejects as `json` does for what is
-   * not a log.
+   * As `lines`, as they come: values that came together are one batch. Ends where the connection ends, also when it breaks.
+   * Rejects as `json` does for what is not a log, after all values before it.
    */
-  readonly follow: (path: string, query: URLSearchParams) => AsyncIterable<unknown>
+  readonly follow: (path: string, query: URLSearchParams) => AsyncIterable<readonly unknown[]>
 }
 
 /** A line has a piece of a log, which is smaller, as JSON. */
@@ -38,7 +38,11 @@ function failure(status: number, text: string): AppError {
 function parsed(text: string, path: string, issuer: string): unknown {
   const value = parseJson(text)
   if (value !== undefined) return value
-  throw new AppError('upstream_failed', `the response to ${path} is not JSON: is ${issuer} a Sekisho platform?`)
+  throw notJson(path, issuer)
+}
+
+function notJson(path: string, issuer: string): AppError {
+  return new AppError('upstream_failed', `the response to ${path} is not JSON: is ${issuer} a Sekisho platform?`)
 }
 
 /** Sends requests over the connection, which it does not close. */
@@ -57,13 +61,18 @@ export function createPlatformApi(issuer: string, bearer: string, connection: Co
     if (response.status >= 300) throw failure(response.status, text)
     return text
   }
-  async function* follow(path: string, query: URLSearchParams): AsyncGenerator<unknown> {
+  async function* follow(path: string, query: URLSearchParams): AsyncGenerator<readonly unknown[]> {
     const url = new URL(path, issuer)
     url.search = query.toString()
     const response = await connection.open(url, { authorization: `Bearer ${bearer}`, accept: 'application/x-ndjson' })
     if (response.status >= 300) throw failure(response.status, await response.text())
     const body = response.body as AsyncIterable<Uint8Array> | null
-    for await (const line of completeLines(maxLine, untilItBreaks(body ?? []))) yield parsed(line, path, issuer)
+    for await (const lines of lineBatches(maxLine, untilItBreaks(body ?? []))) {
+      const values = lines.map(parseJson)
+      const bad = values.indexOf(undefined)
+      if (bad !== 0) yield bad === -1 ? values : values.slice(0, bad)
+      if (bad !== -1) throw notJson(path, issuer)
+    }
   }
 
   return {

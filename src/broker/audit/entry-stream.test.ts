@@ -1,27 +1,28 @@
 // How much of the log one query looks at: what an index finds rarely is found in a few queries, and nothing else grows.
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
-import type { AuditEntry } from '../../store/audit/audit-chain.ts'
-import type { AuditQuery } from '../../store/audit/audit-rows.ts'
+import type { AuditQuery, EntryLines } from '../../store/audit/audit-rows.ts'
 import { type EntryStream, entryLines } from './entry-stream.ts'
 
 /** The widths of the queries on a log of this length in which every n-th entry passes the filter. */
 async function widths(entries: number, every: number, filter: EntryStream['filter']): Promise<readonly number[]> {
   const asked: number[] = []
-  const list = async ({ after = 0, through = entries, limit }: AuditQuery): Promise<readonly AuditEntry[]> => {
+  const lines = async ({ after = 0, through = entries, limit }: AuditQuery): Promise<EntryLines> => {
     asked.push(through - after)
     const first = Math.floor(after / every) + 1
     const found = Math.min(limit, Math.floor(through / every) - first + 1)
-    return Array.from({ length: found }, (_, index) => ({ sequence: (first + index) * every }) as AuditEntry)
+    const sequences = Array.from({ length: found }, (_, index) => (first + index) * every)
+    const text = sequences.map(sequence => `${JSON.stringify({ sequence })}\n`).join('')
+    return { text, count: found, last: sequences.at(-1) }
   }
   const head = async () => ({ sequence: entries, hash: '' })
-  const audit = { list, head, start: async () => ({ sequence: 0, hash: '' }) }
+  const audit = { lines, head, start: async () => ({ sequence: 0, hash: '' }) }
   const { signal } = new AbortController()
   const mayGoOn = async () => true
-  const lines: string[] = []
+  const read: string[] = []
   for await (const piece of entryLines({ audit, clock: createFakeClock(), after: 0, follow: false, mayGoOn, signal, filter }))
-    lines.push(...piece.trim().split('\n'))
-  const sequences = lines.map(line => JSON.parse(line).sequence).filter(sequence => sequence !== undefined)
+    read.push(...piece.trim().split('\n'))
+  const sequences = read.map(line => JSON.parse(line).sequence).filter(sequence => sequence !== undefined)
   expect(sequences).toEqual(Array.from({ length: Math.floor(entries / every) }, (_, index) => (index + 1) * every))
   return asked
 }

@@ -16,7 +16,7 @@ const pollMilliseconds = 1000
 const askMilliseconds = 10_000
 
 export type EntryStream = {
-  readonly audit: Pick<AuditLog, 'list' | 'head' | 'start'>
+  readonly audit: Pick<AuditLog, 'lines' | 'head' | 'start'>
   readonly clock: Clock
   readonly after: number
   readonly filter: Omit<AuditQuery, 'after' | 'before' | 'through' | 'limit'>
@@ -69,11 +69,10 @@ function endOf({ clock, signal, mayGoOn }: EntryStream): () => Promise<boolean> 
 
 /** A piece for each page: a piece for each entry would cost more than reading it. */
 async function onePage({ audit, filter }: EntryStream, after: number, through: number): Promise<Page> {
-  const page = await audit.list({ ...filter, after, through, limit: pageSize })
-  if (page.length === 0) return { text: mark({ readThrough: through }), through, isFull: false }
-  const text = page.map(entry => `${JSON.stringify(entry)}\n`).join('')
-  const isFull = page.length === pageSize
-  return { text, through: isFull ? (page.at(-1)?.sequence ?? through) : through, isFull }
+  const { text, count, last = through } = await audit.lines({ ...filter, after, through, limit: pageSize })
+  if (count === 0) return { text: mark({ readThrough: through }), through, isFull: false }
+  const isFull = count === pageSize
+  return { text, through: isFull ? last : through, isFull }
 }
 
 const mark = (place: object): string => `${JSON.stringify(place)}\n`

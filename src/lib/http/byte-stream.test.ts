@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { completeLines, readAtMost } from './byte-stream.ts'
+import { completeLines, lineBatches, readAtMost } from './byte-stream.ts'
 
 async function* inPieces(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0
@@ -28,6 +28,14 @@ test('lines are complete wherever the stream is split, and text after the last n
       expect(read).toEqual(lines.filter(line => line !== ''))
     }),
   )
+})
+
+test('lines that come together are one batch, and no batch is empty', async () => {
+  const bytes = Buffer.from('a\nb\n\nc\nd')
+  const batches: (readonly string[])[] = []
+  for await (const lines of lineBatches(10, inPieces(bytes, [3, 5, 6]))) batches.push(lines)
+  expect(batches).toEqual([['a'], ['b'], ['c']])
+  for await (const lines of lineBatches(10, inPieces(bytes, []))) expect(lines).toEqual(['a', 'b', 'c'])
 })
 
 test('a line without an end is an error at the limit', async () => {

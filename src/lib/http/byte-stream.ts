@@ -17,21 +17,25 @@ export async function readAtMost(limit: number, stream: AsyncIterable<Uint8Array
  * a line is longer than `longest` bytes.
  */
 export async function* completeLines(longest: number, stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let parts: Buffer[] = []
+  for await (const lines of lineBatches(longest, stream)) yield* lines
+}
+
+/** As `completeLines`, the lines that one piece of the stream completes together: never none. */
+export async function* lineBatches(longest: number, stream: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+  let parts: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {
-    const bytes = Buffer.from(chunk)
-    let start = 0
-    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-      parts.push(bytes.subarray(start, end))
-      const line = Buffer.concat(parts).toString('utf8')
+    const end = chunk.lastIndexOf(10)
+    if (end !== -1) {
+      parts.push(chunk.subarray(0, end))
+      const text = Buffer.concat(parts).toString('utf8')
       parts = []
       size = 0
-      start = end + 1
-      if (line.trim() !== '') yield line
+      const lines = text.split('\n').filter(line => line.trim() !== '')
+      if (lines.length > 0) yield lines
     }
-    parts.push(bytes.subarray(start))
-    size += bytes.length - start
+    parts.push(chunk.subarray(end + 1))
+    size += chunk.length - (end + 1)
     if (size > longest) throw new RangeError(`a line is longer than ${longest} bytes`)
   }
 }

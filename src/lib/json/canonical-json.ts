@@ -46,6 +46,7 @@ function canonicalObject(object: { readonly [key: string]: JsonValue }): string 
 /** Printable ASCII without quote and backslash needs no escaping (RFC 8259 §7). */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-function quoted(text: string): string {
+/** A text as JSON. */
+export function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }

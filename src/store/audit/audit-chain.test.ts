@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { emptyHead } from '../../lib/hash-chain/hash-chain.ts'
-import { type AuditTexts, entryOf, nextEntries } from './audit-chain.ts'
+import { type AuditTexts, entryLine, entryOf, nextEntries } from './audit-chain.ts'
 
 const record: AuditRecord = {
   action: 'token.minted',
@@ -56,6 +56,23 @@ describe('rows of the log as texts', () => {
     ['2026-02-03 12:20:30.123+02', '2026-02-03T10:20:30.123Z'],
   ])('%s is %s', (text, at) => {
     expect(entryOf(textsAt(text)).at).toBe(at)
+  })
+
+  test('a line of JSON is one line, and says the same as the entry, whatever is in its texts', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\u0085', '\u2028', '\ud800', '}'))
+    const json = fc.dictionary(text, fc.oneof(text, fc.integer(), fc.array(text)), { noNullPrototype: true })
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 8, maxLength: 8 }), fc.boolean(), json, (texts, isOfTenant, details) => {
+        const [action = '', actor = '', namespace = '', object = '', outcome = '', reason = '', before = '', hash = ''] = texts
+        const at = '2026-02-03 10:20:30.5+00'
+        const scope = isOfTenant ? namespace : null
+        const written = JSON.stringify(details)
+        const row: AuditTexts = ['7', at, action, actor, scope, object, outcome, reason, written, before, hash]
+        const line = entryLine(row)
+        expect(line.indexOf('\n')).toBe(line.length - 1)
+        expect(line.slice(0, -1)).toBe(JSON.stringify(entryOf(row)))
+      }),
+    )
   })
 
   test('an absent namespace is absent, an empty one is empty', () => {

@@ -2,7 +2,7 @@
 // verification. Pure. What is hashed is what is stored: an entry is rebuilt from its columns before its hash is compared.
 import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { type ChainHead, entryHash } from '../../lib/hash-chain/hash-chain.ts'
-import type { JsonValue } from '../../lib/json/canonical-json.ts'
+import { type JsonValue, quoted } from '../../lib/json/canonical-json.ts'
 
 /** A record in the log. `at` is RFC 3339 in UTC with milliseconds; hashes are lower-case hex of SHA-256. */
 export type AuditEntry = AuditRecord & {
@@ -57,6 +57,16 @@ export function entryOf(row: Readonly<AuditTexts>): AuditEntry {
     previousHash,
     hash,
   }
+}
+
+/** The same entry as a line of JSON. What the database has as JSON stays as it is: parsing it is most of what an export costs. */
+export function entryLine(row: Readonly<AuditTexts>): string {
+  const [sequence, at, action, actor, namespace, object, outcome, reason, details, previousHash, hash] = row
+  const place = namespace === null ? '' : `"namespace":${quoted(namespace)},`
+  const who = `"action":${quoted(action)},"actor":${quoted(actor)},${place}"object":${quoted(object)}`
+  const why = `"outcome":${quoted(outcome)},"reason":${quoted(reason)},"details":${details}`
+  const chain = `"previousHash":${quoted(previousHash)},"hash":${quoted(hash)}`
+  return `{"sequence":${sequence},"at":"${isoTime(at)}",${who},${why},${chain}}\n`
 }
 
 /** `2026-01-02 03:04:05.67+00`, as a session in UTC writes a timestamp: ISO 8601 without trailing zeros. */

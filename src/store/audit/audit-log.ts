@@ -13,11 +13,13 @@ import { type NamedId, readNames } from './audit-names.ts'
 import { storableRecord } from './audit-record.ts'
 import {
   type AuditQuery,
+  type EntryLines,
   hasEntry,
   insertAfter,
   inTurn,
   readCuts,
   readEntries,
+  readEntryLines,
   readHead,
   readStart,
   type Turn,
@@ -39,6 +41,8 @@ export type AuditLog = {
   readonly appendOnce: (record: TenantAuditRecord, alreadyRecorded: (earlier: readonly AuditEntry[]) => boolean) => Promise<void>
   /** Throws `invalid_request` for a limit that is not a whole number from 1 to 1000. */
   readonly list: (query: AuditQuery) => Promise<readonly AuditEntry[]>
+  /** As `list`, as lines of JSON. */
+  readonly lines: (query: AuditQuery) => Promise<EntryLines>
   /** Sequence 0 and the genesis hash while the log is empty. */
   readonly head: () => Promise<ChainHead>
   /** The head before the oldest entry: that of an empty log, unless the log was cut. That the cut was allowed is not checked. */
@@ -99,11 +103,8 @@ export function createAuditLog(
       inProgress.add(appending)
       await appending.finally(() => inProgress.delete(appending))
     },
-    async list(query) {
-      if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > 1000)
-        throw new AppError('invalid_request', 'limit must be a whole number from 1 to 1000')
-      return readEntries(pool, query)
-    },
+    list: async query => readEntries(pool, checkedQuery(query)),
+    lines: async query => readEntryLines(pool, checkedQuery(query)),
     head: () => readHead(pool),
     start: () => readStart(pool),
     cuts: () => readCuts(pool),
@@ -113,6 +114,11 @@ export function createAuditLog(
       if (newest !== undefined && !(await hasEntry(pool, newest))) await append(async () => [])
     },
   }
+}
+
+function checkedQuery(query: AuditQuery): AuditQuery {
+  if (Number.isInteger(query.limit) && query.limit >= 1 && query.limit <= 1000) return query
+  throw new AppError('invalid_request', 'limit must be a whole number from 1 to 1000')
 }
 
 /** Remembers the head that it wrote last: as long as no other process appends, a batch costs one round trip. */

@@ -84,6 +84,17 @@ describe.each(databases)('a log on $name that began before the index', ({ start 
     expect(await found({ repositoryId: 4001, before: 6, limit: 2 })).toEqual(['webhook', 'delivered'])
   })
 
+  test.each<Partial<AuditQuery>>([{}, { after: 2, limit: 3 }, { repositoryId: 4001 }, { uid: 'nothing' }])(
+    'has as lines what it has as entries: %j',
+    async query => {
+      const entries = await log.list({ limit: 10, ...query })
+      const { text, count, last } = await log.lines({ limit: 10, ...query })
+      const lines = text.split('\n').slice(0, -1)
+      expect(lines.map(line => JSON.parse(line))).toEqual(entries)
+      expect({ count, last }).toEqual({ count: entries.length, last: entries.at(-1)?.sequence })
+    },
+  )
+
   test('has the same hashes', async () => {
     expect(await verifyLog(log)).toMatchObject({ ok: true, entries: former.length + later.length })
   })

@@ -7,7 +7,7 @@ import type { AuditAction } from '../../api/audit/audit-event.ts'
 import type { AuditOutcome } from '../../api/audit/audit-event-shape.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain/hash-chain.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
-import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
+import { type AuditEntry, type AuditTexts, entryLine, entryOf } from './audit-chain.ts'
 import { type AuditAbout, auditKeys } from './audit-keys.ts'
 
 /** Any number that no other lock of this database uses. */
@@ -182,6 +182,30 @@ export type AuditQuery = AuditAbout & {
 
 /** At most `limit` entries that pass every filter of the query: oldest first with `after`, else newest first. */
 export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<readonly AuditEntry[]> {
+  return (await readRows(pool, query)).map(entryOf)
+}
+
+/** Entries as lines of JSON. */
+export type EntryLines = {
+  /** Each ends with a newline. */
+  readonly text: string
+  readonly count: number
+  /** The sequence of the last line; undefined without one. */
+  readonly last: number | undefined
+}
+
+/** As `readEntries`, for whoever only hands them on: no entry is parsed. */
+export async function readEntryLines(pool: pg.Pool, query: AuditQuery): Promise<EntryLines> {
+  const rows = await readRows(pool, query)
+  const last = rows.at(-1)
+  return {
+    text: rows.map(entryLine).join(''),
+    count: rows.length,
+    last: last === undefined ? undefined : Number(last[0]),
+  }
+}
+
+async function readRows(pool: pg.Pool, query: AuditQuery): Promise<readonly AuditTexts[]> {
   const isByKey = auditKeys(query).length > 0 || query.hashedToken !== undefined
   if (!isByKey) return read(pool, query, inOrder)
   // A key that is frequent is found in the next entries; of one that is rare, all entries are few.
@@ -215,7 +239,7 @@ const foundFirst: Statement = (where, order) =>
   `WITH found AS MATERIALIZED (SELECT sequence FROM audit.entries${where}), page AS (SELECT sequence FROM found ${order})
     SELECT ${columns} FROM audit.entries WHERE sequence IN (SELECT sequence FROM page) ${order}`
 
-async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): Promise<readonly AuditEntry[]> {
+async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): Promise<readonly AuditTexts[]> {
   const values: unknown[] = [query.limit]
   const keys = auditKeys(query)
   const conditions = [
@@ -236,6 +260,5 @@ async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): P
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const isNewestFirst = query.newestFirst ?? query.after === undefined
   const text = statement(where, `ORDER BY sequence ${isNewestFirst ? 'DESC' : 'ASC'} LIMIT $1`)
-  const { rows } = await pool.query<AuditTexts>(textQuery(text, values))
-  return rows.map(entryOf)
+  return (await pool.query<AuditTexts>(textQuery(text, values))).rows
 }

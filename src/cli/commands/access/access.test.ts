@@ -82,8 +82,8 @@ function contextOf(log: readonly Entry[] = entries): CommandContext {
     }),
     async *follow(_path: string, query: URLSearchParams) {
       asked.push(query.toString())
-      yield* log.filter(one => passes(one, query) && one.sequence > Number(query.get('after')))
-      yield { readThrough: 1000, end: true }
+      yield log.filter(one => passes(one, query) && one.sequence > Number(query.get('after')))
+      yield [{ readThrough: 1000, end: true }]
     },
   }
   return {

@@ -75,7 +75,7 @@ async function answer(context: CommandContext, options: AccessOptions, subject: 
   const received = collectDeliveries()
   const times = { since: deliveredSince(span).toISOString(), until: span.until.toISOString() }
   const query = new URLSearchParams({ ...scope, ...subject.query, ...subject.deliveries, ...times, what: 'deliveries' })
-  for await (const entry of streamEntries(context, { query, after: 0 })) received.add(entry)
+  for await (const entries of streamEntries(context, { query, after: 0 })) for (const entry of entries) received.add(entry)
   print(context, options, { span, could, received })
 }
 

@@ -18,8 +18,6 @@ import { platformKeys, provenStart, signedHead } from './verify.ts'
 
 type AuditExportOptions = { readonly since?: string; readonly until?: string }
 
-const drainEvery = 500
-
 /** Prints the export. Nothing is verified: whoever reads it does. */
 export async function auditExport(context: CommandContext, options: AuditExportOptions): Promise<void> {
   const { terminal, settings, clock } = context
@@ -42,12 +40,13 @@ export async function auditExport(context: CommandContext, options: AuditExportO
   for (const acknowledgement of kept.acknowledgements) print({ acknowledgement })
   let last: ChainHead = start
   let count = 0
-  for await (const entry of streamEntries(context, { after: start.sequence })) {
-    if (entry.sequence > end) break
-    print(entry)
-    last = entry
-    count += 1
-    if (count % drainEvery === 0) await drained()
+  for await (const batch of streamEntries(context, { after: start.sequence })) {
+    const entries = batch.filter(({ sequence }) => sequence <= end)
+    if (entries.length > 0) terminal.result(entries.map(jsonLine).join('\n'))
+    last = entries.at(-1) ?? last
+    count += entries.length
+    if (entries.length < batch.length) break
+    await drained()
   }
   print({ end: { entries: count, head: { sequence: last.sequence, hash: last.hash } } })
   context.say(`${count} entries, up to ${last.sequence}: sekisho audit verify --export <file> verifies them anywhere`)

@@ -66,8 +66,8 @@ export async function auditFollow(
   const query = await filterQuery(context, options)
   const begin = options.after ?? (options.since === undefined ? await newestSequence(context, query) : '0')
   let heading = true
-  for await (const entry of streamEntries(context, { query, after: Number(begin), follow: true })) {
-    context.terminal.result(options.output === 'jsonl' ? jsonLine(entry) : entryTable([entry], heading))
+  for await (const entries of streamEntries(context, { query, after: Number(begin), follow: true })) {
+    context.terminal.result(options.output === 'jsonl' ? entries.map(jsonLine).join('\n') : entryTable(entries, heading))
     heading = false
   }
 }

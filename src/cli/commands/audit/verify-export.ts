@@ -120,9 +120,9 @@ function keepText(value: JsonObject, texts: Readonly<Record<string, string[]>>):
   return false
 }
 
-async function* entriesFrom(first: JsonObject | undefined, lines: AsyncGenerator<JsonObject>): AsyncGenerator<Entry> {
+async function* entriesFrom(first: JsonObject | undefined, lines: AsyncGenerator<JsonObject>): AsyncGenerator<readonly Entry[]> {
   for (let value = first; value !== undefined; value = (await lines.next()).value) {
-    if (isEntry(value)) yield value
+    if (isEntry(value)) yield [value]
     else if (objectAt(value, 'end') !== undefined) return
     else throw new AppError('integrity_violation', 'the export has a line between its entries that is none')
   }

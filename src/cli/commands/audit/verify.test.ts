@@ -64,8 +64,8 @@ async function verify(options: Partial<AuditVerifyOptions> = {}): Promise<number
     async *follow(_path: string, query: URLSearchParams) {
       const rest = log.filter(entry => entry.sequence > Number(query.get('after')))
       read.push(...rest.map(entry => entry.sequence))
-      yield* rest
-      yield { readThrough: rest.at(-1)?.sequence ?? Number(query.get('after')), end: true }
+      yield rest
+      yield [{ readThrough: rest.at(-1)?.sequence ?? Number(query.get('after')), end: true }]
     },
   }
   const context = {

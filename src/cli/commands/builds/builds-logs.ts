@@ -69,16 +69,17 @@ type End = {
 async function readOnce({ api, terminal }: ClusterContext, { path, query, output }: Reading): Promise<End> {
   let more = false
   try {
-    for await (const value of (await api()).follow(path, query)) {
-      const event = asObject(value) ?? {}
-      show(event, output, terminal)
-      if (textAt(event, 'kind') === 'ended') return { ended: event, more: true }
-      const { end } = event
-      if (typeof end !== 'number') continue
-      query.delete('tailLines')
-      query.set('from', String(end))
-      more = true
-    }
+    for await (const values of (await api()).follow(path, query))
+      for (const value of values) {
+        const event = asObject(value) ?? {}
+        show(event, output, terminal)
+        if (textAt(event, 'kind') === 'ended') return { ended: event, more: true }
+        const { end } = event
+        if (typeof end !== 'number') continue
+        query.delete('tailLines')
+        query.set('from', String(end))
+        more = true
+      }
     return { more }
   } catch (error) {
     return { error, more }

@@ -26,7 +26,7 @@ import { auditFilter, auditFilters, sequenceText } from './scope.ts'
 export type AuditContext = Pick<BrokerContext, 'auditReaders' | 'serviceAccounts' | 'verifyIdToken' | 'clock'> & {
   readonly settings: Pick<BrokerSettings, 'publicUrl'>
   readonly store: {
-    readonly audit: Pick<AuditLog, 'list' | 'head' | 'start' | 'names'>
+    readonly audit: Pick<AuditLog, 'list' | 'lines' | 'head' | 'start' | 'names'>
   }
   readonly issuerKeys: Pick<IssuerKeys, 'sign' | 'publicKeys'>
   readonly losses: { readonly kube: Pick<KubeClient, 'get'> }

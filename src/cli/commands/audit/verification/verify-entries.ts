@@ -1,4 +1,4 @@
-// Verifies entries of the audit log as they come, from wherever they come: one at a time is in memory, however many there are.
+// Verifies entries of the audit log as they come, from wherever they come: one batch is in memory, however many there are.
 import { AppError } from '../../../../lib/errors.ts'
 import type { AttestedHead } from '../../../../lib/hash-chain/attested-heads.ts'
 import { headsAfter } from '../../../../lib/hash-chain/chain-start.ts'
@@ -7,7 +7,7 @@ import type { Entry } from '../entry.ts'
 import { type KnownLoss, knownLosses, type Signer, statementIn, validAcknowledgements } from './losses.ts'
 
 export type Verification = {
-  readonly entries: AsyncIterable<Entry>
+  readonly entries: AsyncIterable<readonly Entry[]>
   /** Where to begin: what is before is not looked at. */
   readonly start: ChainHead
   readonly heads: readonly AttestedHead[]
@@ -40,15 +40,17 @@ export async function verifyEntries({ entries, start, heads, signer, say, ...giv
   const verifier = createChainVerifier(later, start)
   const acknowledgements = [...given.acknowledgements]
   let read = 0
-  for await (const entry of entries) {
-    verifier.add([entry])
-    const statement = statementIn(entry, 'audit.loss-acknowledged')
-    if (statement !== undefined && acknowledgements.length < maxAcknowledgements) acknowledgements.push(statement)
-    read += 1
-    if (read % sayEvery === 0) {
-      requireUnaltered(verifier.result())
-      say(`${read} entries read`)
+  for await (const batch of entries) {
+    verifier.add(batch)
+    for (const entry of batch) {
+      const statement = statementIn(entry, 'audit.loss-acknowledged')
+      if (statement !== undefined && acknowledgements.length < maxAcknowledgements) acknowledgements.push(statement)
     }
+    const before = read
+    read += batch.length
+    if (Math.floor(read / sayEvery) === Math.floor(before / sayEvery)) continue
+    requireUnaltered(verifier.result())
+    say(`${read} entries read`)
   }
   const result = verifier.result()
   requireUnaltered(result)
