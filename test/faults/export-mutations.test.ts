@@ -24,22 +24,18 @@ const length = 24
 const mutations = isLong('faults') ? 10_000 : 150
 const seed = fc.readConfigureGlobal().seed ?? Math.floor(Math.random() * 2 ** 31)
 
-let verifier: ExportVerifier
-beforeAll(() => {
-  verifier = openExportVerifier()
-})
-afterAll(() => verifier?.close())
-
 describe.each([
   ['of a whole log', 0],
   ['behind a pruned head', 8],
 ])('an export %s', (_name, pruned) => {
+  let verifier: ExportVerifier
   let own: Installation
   let other: Installation
   let lines: readonly string[]
   let parts: ExportParts
   let foreign: ExportParts
   beforeAll(async () => {
+    verifier = openExportVerifier()
     const make = async (name: string): Promise<Installation> => {
       const installation = await createInstallation(length, name)
       if (pruned > 0) await installation.prune(pruned)
@@ -51,6 +47,7 @@ describe.each([
     parts = partsOf(lines)
     foreign = partsOf(await other.exported())
   })
+  afterAll(() => verifier?.close())
   const codeOf = async (changed: readonly string[]) => (await verifier.verify(changed, own.keys)).code
 
   test('verifies, and as one of another installation only by the keys that it brings, which is said', async () => {
@@ -150,6 +147,6 @@ describe.each([
       await fc.assert(ofParts, { numRuns: Math.ceil(mutations / 2), seed })
       await fc.assert(ofCharacters, { numRuns: Math.floor(mutations / 2), seed })
     },
-    isLong('faults') ? 1_200_000 : 60_000,
+    isLong('faults') ? 1_200_000 : 240_000,
   )
 })

@@ -20,8 +20,9 @@ export type Reading = {
 type Place = { after: number; ended: boolean }
 
 /**
- * Entries that came together are one batch. Ends with the last entry that there was, or never with `follow`. Rejects with `log_truncated` when the log has lost entries
- * that were read before, and with what the platform said when it is away for more than a minute.
+ * Entries that came together are one batch. Ends with the last entry that there was, or never with `follow`. Rejects with
+ * `log_truncated` when the log has lost entries that were read before, and with what the platform said when it is away for more
+ * than a minute.
  */
 export async function* streamEntries(context: CommandContext, reading: Reading): AsyncGenerator<readonly Entry[]> {
   const place: Place = { after: reading.after, ended: false }
