@@ -3,6 +3,7 @@
 // around every write, else a commit chooses some points.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { KubeObject } from '../../src/api/resource.ts'
 import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
 import { createControllersApp } from '../../src/controllers/app.ts'
@@ -15,6 +16,7 @@ import { isLong, playsEveryShortPoint } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { presentCommit, sampled } from '../fixtures/in-turn.ts'
 import { installPolicies } from '../fixtures/policies.ts'
+import { plainObject } from './assertions/plain.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
 import type { Scenario } from './scenario.ts'
@@ -85,6 +87,15 @@ describe('crash sweep', () => {
     const names = scenarios.map(({ name }) => name)
     expect([shardOf(names, '1/2'), shardOf(names, '2/2')].flat().toSorted()).toEqual(names.toSorted())
     expect(() => shardOf(names, '3/2')).toThrow('SEKISHO_SWEEP_SHARD')
+  })
+
+  test('a rollout that waited for the cluster’s own controllers is no other state', () => {
+    const of = (rollout: object) => {
+      const object = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'Application', metadata: { name: 'shop' } }
+      return plainObject({ ...object, status: { rollout: { release: 2, before: 1, ...rollout } } } as KubeObject, 'w')
+    }
+    expect(of({ delayed: true, observedAt: '2026-01-01T00:00:00Z' })).toEqual(of({}))
+    expect(of({ before: 0 })).not.toEqual(of({}))
   })
 
   test('every controller of the product has a scenario', async () => {

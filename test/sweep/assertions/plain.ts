@@ -52,8 +52,18 @@ function plainStatus(status: unknown): unknown {
   if (typeof status !== 'object' || status === null) return status
   // The digest of what a grant was decided from covers uids.
   const { conditions, observedInputs: _, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
+  const { rollout, ...others } = rest as Json & { readonly rollout?: Json }
   const summaries = (conditions ?? []).map(({ type, status: value, reason }) => `${type}=${value} ${reason ?? ''}`).sort()
-  return { ...rest, ...(conditions === undefined ? {} : { conditions: summaries }) }
+  return {
+    ...others,
+    ...(rollout === undefined ? {} : { rollout: withoutDelay(rollout) }),
+    ...(conditions === undefined ? {} : { conditions: summaries }),
+  }
+}
+
+/** Without what it says of the cluster's own Deployment controller: whether that was busy differs between any two runs. */
+function withoutDelay({ delayed: _delayed, observedAt: _observedAt, ...rollout }: Json): Json {
+  return rollout
 }
 
 export function plainObject(object: KubeObject, prefix: string): unknown {
