@@ -19,8 +19,8 @@ const long = (stage: Stage, environment: Readonly<Record<string, string>> = {}):
   environment: { ...stage.environment, ...isLong, ...environment },
 })
 
-/** Two, because all points of all scenarios take more than an hour. */
-const sweepShards = 2
+/** All points of all scenarios take about two hours. */
+const sweepShards = 4
 const crashes = Array.from({ length: sweepShards }, (_, index): Part => {
   const shard = `${index + 1}/${sweepShards}`
   const stage = { ...vitest(`crash tests, ${shard} of the scenarios`, 2400, 'sweep'), repeatsItself: true } as const

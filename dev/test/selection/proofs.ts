@@ -184,7 +184,7 @@ export const allCrashPoints: readonly string[] = [
   'test/sweep/**',
   ...packages,
 ]
-export const crashParts: readonly string[] = ['crashes-1', 'crashes-2']
+export const crashParts: readonly string[] = ['crashes-1', 'crashes-2', 'crashes-3', 'crashes-4']
 
 /** What no costly case proves, because everything else that `make test` always plays does. */
 export const provenElsewhere: readonly string[] = [
