@@ -37,7 +37,7 @@ const ending = {
   applications: many('application'),
   volumes: { items: many('data').items.map(name => ({ application: 'application', name, size: '10Gi' })), more: false },
   grants: many('read-the-shop'),
-  tokens: 7,
+  tokens: { count: 7, more: true },
 }
 const pages: Readonly<Record<string, Html>> = {
   '/': homePage({
