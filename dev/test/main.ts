@@ -95,9 +95,8 @@ async function runLanes({
   const otherForm = await runLane(platform.otherForm, asPlanned, beside?.missing)
   const stages = [...openings, opening, control, beside, alone, otherForm].flatMap(lane => lane?.stages ?? [])
   if (withoutRights !== undefined) return stages
-  const rights = isGreen(stages)
-    ? await runLane(rightsOf(await localAuditLogs(), leavesOut), options)
-    : await runLane(rightsOf([]), options, 'of a suite that failed, what it would have used is not known')
+  // After a red stage too: what was refused is known then, but not what a suite that failed would have used.
+  const rights = await runLane(rightsOf(await localAuditLogs(), leavesOut || !isGreen(stages)), options)
   return [...stages, ...rights.stages]
 }
 
@@ -116,7 +115,7 @@ async function keepClusterLogs(): Promise<void> {
 
 /** Those of the local cluster, rotated ones included; none of a given cluster, whose log is its operator's. */
 async function localAuditLogs(): Promise<readonly string[]> {
-  if (settings.givenKubeconfig !== undefined) return []
   const folder = join(devClusterFolder(settings), 'logs')
+  if (settings.givenKubeconfig !== undefined || !existsSync(folder)) return []
   return (await readdir(folder)).filter(name => name.startsWith('audit')).map(name => join(folder, name))
 }
