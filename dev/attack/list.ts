@@ -39,10 +39,12 @@ import { registryUploadAttacks } from './inside/registry-uploads.ts'
 import { takeoverAttacks } from './logins/takeovers.ts'
 import { approvalAttacks } from './outside/approvals.ts'
 import { auditAttacks } from './outside/audit.ts'
+import { auditorAttacks } from './outside/auditors.ts'
 import { brokerAttacks } from './outside/broker.ts'
 import { devicePhishingAttacks } from './outside/device-phishing.ts'
 import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
+import { ownerAttacks } from './outside/owners.ts'
 import { webhookReplayAttacks } from './outside/webhook-replay.ts'
 import { domainRaceAttacks } from './races/domains.ts'
 import { grantEndAttacks } from './races/grant-ends.ts'
@@ -81,10 +83,12 @@ export const attacks: readonly Attack[] = [
   ...deskAttacks,
   ...nodeLimitAttacks,
   ...auditAttacks,
+  ...auditorAttacks,
   ...brokerAttacks,
   ...webhookReplayAttacks,
   ...approvalAttacks,
   ...onboardingAttacks,
+  ...ownerAttacks,
   ...issuerAttacks,
   ...devicePhishingAttacks,
   ...deputyAttacks,

@@ -113,7 +113,10 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const tenants = manager.cache(tenant)
   const apps = manager.cache(clusterGitHubApp)
 
-  const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
+  const registry = deps.metrics ?? new Registry()
+  const metrics = createBrokerMetrics(registry)
+  const { githubApp: appName, clientSecret } = settings
+  const github = createBrokerGitHub({ appName, clientSecret, apps, observe: metrics.askedGitHub, log, clock })
   const reviews = createAccessReviews({ kube, clock })
   const platformAdmins = createPlatformAdmins(reviews)
   const auditReaders = createAuditReaders({ reviews, kube, tenants, clock })
@@ -130,8 +133,6 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   manager.add(createBrokerHaltController({ manager, store, onboardings }))
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
-  const registry = deps.metrics ?? new Registry()
-  const metrics = createBrokerMetrics(registry)
   const inbox = createInboxWorker({
     ...{ inbox: store.inbox, handle: item => handleDelivery(deliveryDeps, item), count: metrics.handledDelivery },
     ...{ clock, random, log },

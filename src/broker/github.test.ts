@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { type ClusterGitHubApp, clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
@@ -5,17 +9,20 @@ import { systemClock } from '../lib/clock.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { createBrokerGitHub } from './github.ts'
+import { createBrokerMetrics } from './metrics.ts'
 
-function githubOn(host: string | undefined) {
+function githubOn(host: string | undefined, { api, registry = new Registry() }: { api?: string; registry?: Registry } = {}) {
+  const endpoints = api === undefined ? {} : { endpoints: { api, web: api } }
+  const { askedGitHub: observe } = createBrokerMetrics(registry)
   const app: ClusterGitHubApp = {
     apiVersion: clusterGitHubApp.apiVersion,
     kind: clusterGitHubApp.kind,
     metadata: { name: 'default' },
-    spec: { host: host ?? '', appId: 1, clientId: 'c', privateKeys: [{ secretName: 's', key: 'k' }] },
+    spec: { host: host ?? '', ...endpoints, appId: 1, clientId: 'c', privateKeys: [{ secretName: 's', key: 'k' }] },
   }
   const apps = { get: () => (host === undefined ? undefined : app) } as unknown as Cache<ClusterGitHubApp>
   const clientSecret = new SecretString('secret')
-  return createBrokerGitHub({ appName: 'default', clientSecret, apps, log: silentLog, clock: systemClock })
+  return createBrokerGitHub({ appName: 'default', clientSecret, apps, observe, log: silentLog, clock: systemClock })
 }
 
 test('a token that one host issued is never sent to another, nor refreshed there', () => {
@@ -31,4 +38,19 @@ test('without the App nothing is sent anywhere', () => {
   const github = githubOn(undefined)
   for (const use of [() => github.oauth(), () => github.oauthOf('github.com'), () => github.app()])
     expect(use).toThrow(expect.objectContaining({ code: 'unavailable' }))
+})
+
+test('requests in the name of people are counted with their answers', async () => {
+  const registry = new Registry()
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end('{"id":42,"login":"mona"}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = githubOn('ghe.example.com', { api, registry }).userClient('ghe.example.com', new SecretString('t'))
+  expect(await client.user()).toEqual({ id: 42, login: 'mona' })
+  server.close()
+  const counted = await registry.getSingleMetricAsString('sekisho_broker_github_requests_total')
+  expect(counted).toContain('{operation="read",code="200"} 1')
+  expect(await registry.getSingleMetricAsString('sekisho_broker_github_request_duration_seconds')).toContain('_count 1')
 })

@@ -7,6 +7,7 @@ import {
   createUserClient,
   endpointsOf,
   type GitHubEndpoints,
+  type GitHubObserver,
   type OAuthClient,
   type RepositoryClient,
   type UserClient,
@@ -50,6 +51,8 @@ export type BrokerGitHubDeps = {
   readonly appName: string
   readonly clientSecret: SecretString
   readonly apps: Cache<ClusterGitHubApp>
+  /** Of requests in the name of people. */
+  readonly observe: GitHubObserver
   readonly log: Log
   readonly clock: Clock
 }
@@ -67,7 +70,7 @@ function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
 
 /** Clients of the App that `settings` name; the App's object is read at each call, so a change needs no restart. */
 export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
-  const { appName, clientSecret, apps, log, clock } = deps
+  const { appName, clientSecret, apps, observe, log, clock } = deps
   const app = (): GitHubAppFacts => {
     const found = apps.get({ name: appName })
     if (found !== undefined) return factsOf(found)
@@ -92,7 +95,7 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
     },
     oauth: () => oauthWith(app()),
     oauthOf: host => oauthWith(appOn(host)),
-    userClient: (host, token) => createUserClient({ endpoints: appOn(host).endpoints, token, log, clock }),
-    repositoryClient: (host, token) => createRepositoryClient({ endpoints: appOn(host).endpoints, token, log, clock }),
+    userClient: (host, token) => createUserClient({ endpoints: appOn(host).endpoints, token, observe, log, clock }),
+    repositoryClient: (host, token) => createRepositoryClient({ endpoints: appOn(host).endpoints, token, observe, log, clock }),
   }
 }

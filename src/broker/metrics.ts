@@ -1,5 +1,6 @@
 // The broker's metrics, on a registry that the process owns. Labels are closed sets, and every series starts as 0.
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { GitHubObserver } from '../github/index.ts'
 import type { InboxBacklog } from '../store/inbox/inbox.ts'
 import { type OnboardingState, openStates } from '../store/onboardings.ts'
 import { type ForeignReason, foreignReasons } from './webhooks/delivering-app.ts'
@@ -15,11 +16,15 @@ export type BrokerMetrics = {
   readonly refusedDelivery: () => void
   readonly handledDelivery: (result: HandlingResult) => void
   readonly signIn: (result: 'signed_in' | 'refused') => void
+  /** For requests in the name of people: each has a rate limit of their own. */
+  readonly askedGitHub: GitHubObserver
   /** Undefined: not known. */
   readonly waiting: (waits: Waiting | undefined, now: Date) => void
 }
 
 export type Waiting = { readonly inbox: InboxBacklog; readonly onboardings: ReadonlyMap<OnboardingState, number> }
+
+const gitHubBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 /** Registers all metrics on `registry`; call once per registry. */
 export function createBrokerMetrics(registry: Registry): BrokerMetrics {
@@ -64,6 +69,18 @@ export function createBrokerMetrics(registry: Registry): BrokerMetrics {
     'result',
     ['signed_in', 'refused'],
   )
+  const gitHubRequests = new Counter({
+    name: 'sekisho_broker_github_requests_total',
+    help: 'Requests to GitHub by the broker in the name of people: read or write; code 0: no answer. Sign-ins are in sekisho_sign_ins_total.',
+    labelNames: ['operation', 'code'],
+    registers,
+  })
+  const gitHubDuration = new Histogram({
+    name: 'sekisho_broker_github_request_duration_seconds',
+    help: 'Time until GitHub answered a request of the broker in the name of a person.',
+    buckets: gitHubBuckets,
+    registers,
+  })
   const depth = gauge(
     'sekisho_webhook_inbox_deliveries',
     'Webhook deliveries that are stored and not handled yet. NaN while the database does not answer. Every replica reports the same.',
@@ -84,6 +101,10 @@ export function createBrokerMetrics(registry: Registry): BrokerMetrics {
     refusedDelivery: () => refused.inc(),
     handledDelivery: result => handled.inc({ result }),
     signIn: result => signIns.inc({ result }),
+    askedGitHub({ operation, status, seconds }) {
+      gitHubRequests.inc({ operation, code: String(status) })
+      gitHubDuration.observe(seconds)
+    },
     waiting(waits, now) {
       depth.set(waits?.inbox.depth ?? Number.NaN)
       const { oldest } = waits?.inbox ?? {}

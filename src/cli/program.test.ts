@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { commandIn } from './commands/run/run.ts'
 import { createProgram } from './program.ts'
@@ -49,6 +49,23 @@ test('help explains the exit codes, and every command has help', async () => {
   for (const command of [['login'], ['token'], ['logout'], ['whoami'], ['kubeconfig'], ['audit', 'list'], ['audit', 'verify']])
     expect((await run(...command, '--help')).said).toContain('--issuer')
 })
+
+test('what programs may ask has the option for the token of a ServiceAccount, with the same words everywhere, and nothing else has it', () => {
+  const options = (command: Command): readonly (readonly [string, string])[] => [
+    ...command.options.flatMap(one => (one.long === '--token-file' ? [[pathOf(command), one.description] as const] : [])),
+    ...command.commands.flatMap(options),
+  ]
+  const found = options(createProgram({ result: () => {}, say: () => {} }))
+  expect(new Set(found.map(([, description]) => description)).size).toBe(1)
+  const audit = ['list', 'show', 'follow', 'export', 'verify'].map(name => `audit ${name}`)
+  const access = ['repository', 'person', 'workload'].map(name => `access ${name}`)
+  expect(found.map(([path]) => path).sort()).toEqual([...audit, ...access, 'tokens list', 'tokens show'].sort())
+})
+
+/** Without the name of the program. */
+function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim()
+}
 
 test('the version is printed as an option and as a command', async () => {
   for (const word of ['--version', 'version']) expect((await run(word)).said).toMatch(/^sekisho \d+\.\d+\.\d+/)

@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tokenLives } from '../../src/api/audit/access/token-lives.ts'
+import { tokensPage } from '../../src/broker/pages/audit/tokens-page.ts'
 import { buildPage, buildsPage } from '../../src/broker/pages/builds.ts'
 import { homePage } from '../../src/broker/pages/home.ts'
 import { errorPage } from '../../src/broker/pages/layout.ts'
@@ -37,8 +39,19 @@ const ending = {
   applications: many('application'),
   volumes: { items: many('data').items.map(name => ({ application: 'application', name, size: '10Gi' })), more: false },
   grants: many('read-the-shop'),
-  tokens: 7,
+  tokens: { count: 7, more: true },
 }
+const details = {
+  ...{ token: 't1', grantUid: 'u1', person: person.subject, login: person.login, expiresAt: now.toISOString() },
+  repositories: ['shop', 'warehouse-of-the-shop', 'documents', 'more'].map((name, id) => ({ id, fullName: `acme/${name}` })),
+  subject: { kind: 'ServiceAccount', name: 'runner-of-tests' },
+}
+const tokenEntries = ['token.minted', 'token.delivered'].map((action, index) => ({
+  ...{ action, sequence: 4711 + index, at: now.toISOString(), actor: 'system:serviceaccount:acme:runner-of-tests' },
+  ...{ namespace, object: 'RepositoryGrant/acme/read-the-shop', outcome: 'allowed', details },
+}))
+const liveTokens = Array.from({ length: 12 }, () => tokenLives(tokenEntries)).flat()
+
 const pages: Readonly<Record<string, Html>> = {
   '/': homePage({
     ...{ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example' },
@@ -51,6 +64,10 @@ const pages: Readonly<Record<string, Html>> = {
   '/tenants/acme/previews': previewsPage({ person, namespace, pipelines: view.pipelines?.items ?? [], web }),
   '/tenants/acme/roles': rolesPage({ person, view: { tenant: view.tenant, owner: 'yes', lock: undefined, teams } }),
   '/tenants/acme/offboard': offboardPage({ person, tenant: view.tenant, ending, lock: undefined }),
+  '/tokens': tokensPage({
+    ...{ person, now, maxRows: 10, asked: { namespace, repository: 'acme/shop' }, problem: 'the log knows no person garry' },
+    found: { live: liveTokens, mintedSince: now.toISOString() },
+  }),
   '/halted': tenant({ halt: haltObject({ type: 'Tenant', tenant: { name: 'acme' } }) }),
   '/nothing': errorPage('there is no such tenant', 'request', 404),
 }

@@ -204,6 +204,26 @@ test('an auditor of a tenant reads its log and its grants, and nothing of others
   await until('the right is gone', async () => (await namespacesIn(token)) === 404)
 })
 
+test('a person whom a binding by hand alone makes an auditor of a tenant reads the pages of its namespace, and gets no token', async () => {
+  const { browser } = await environment.signIn('noah')
+  const status = async (path: string) => (await browser.open(`${environment.url}${path}`)).status
+  const paths = ['/audit', '/access', '/tokens']
+  for (const path of paths)
+    for (const query of ['', `?namespace=${own}`]) expect(await status(`${path}${query}`), path + query).toBe(403)
+  const binding = await bind('sekisho:tenant-auditor', { kind: 'User', name: environment.subjectOf('noah') }, own)
+  await until('the right', async () => (await status(`/audit?namespace=${own}`)) === 200)
+  const list = await browser.open(`${environment.url}/audit?namespace=${own}`)
+  const [link = ''] = /\/audit\/\d+\?namespace=[a-z0-9-]+/.exec(list.text) ?? []
+  for (const path of [...paths.map(one => `${one}?namespace=${own}`), link]) expect(await status(path), path).toBe(200)
+  for (const path of paths)
+    for (const query of ['', `?namespace=${other}`, '?namespace=kube-system'])
+      expect(await status(`${path}${query}`), path + query).toBe(403)
+  await expect(kubectlLogin(environment, browser, 'noah')).rejects.toThrow(/access_denied.*no(\+|%20)role/)
+  await admin.call('DELETE', binding)
+  environment.advance(11)
+  await until('the right is gone', async () => (await status(`/audit?namespace=${own}`)) === 403)
+})
+
 describe('a program with the token of a ServiceAccount', () => {
   let exporter: Subject
   let binding: string
@@ -282,7 +302,7 @@ describe('a program with the token of a ServiceAccount', () => {
     isAway = false
   })
 
-  test('exports by the command without a login, and the token is nowhere but in its file', async () => {
+  test('exports, verifies and asks by the command without a login, and the token is nowhere but in its file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sekisho-auditors-'))
     const file = join(folder, 'token')
     await writeFile(join(folder, 'ca.pem'), environment.certificateAuthority)
@@ -295,14 +315,32 @@ describe('a program with the token of a ServiceAccount', () => {
     expect((await command(folder, ['audit', 'verify', '--export', join(folder, 'audit.jsonl')])).code).toBe(0)
     const listed = await sekisho('audit', 'list', '--namespace', other, '-o', 'json')
     expect(JSON.parse(listed.out)).toMatchObject([{ namespace: other, action: 'grant.decided' }])
+    const answers = [
+      await sekisho('audit', 'verify'),
+      await sekisho('access', 'workload', `${own}/ci`, '--since', '1d', '-o', 'json'),
+      await sekisho('tokens', 'list', '-o', 'json'),
+    ]
+    expect(answers.map(({ code, err }) => [code, code === 0 ? '' : err])).toEqual([
+      [0, ''],
+      [0, ''],
+      [0, ''],
+    ])
+    expect(await sekisho('tokens', 'show', 'none')).toMatchObject({ err: expect.stringContaining('has the id none') })
     const wrong = await tokenOf(exporter, 'sekisho')
     await writeFile(file, wrong)
     const refused = await sekisho('audit', 'list')
+    for (const args of [
+      ['audit', 'verify'],
+      ['access', 'workload', `${own}/ci`],
+      ['tokens', 'list'],
+      ['tokens', 'show', 'none'],
+    ])
+      expect(await sekisho(...args), args.join(' ')).toMatchObject({ code: 3, out: '', err: refused.err })
     expect(refused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('have the audience sekisho-audit') })
     await writeFile(file, 'not a token')
     const unread = await sekisho('audit', 'list')
     expect(unread).toMatchObject({ out: '', err: expect.stringContaining(`does not contain a token: ${file}`) })
-    for (const { out, err } of [exported, listed, refused, unread])
+    for (const { out, err } of [exported, listed, ...answers, refused, unread])
       for (const secret of [token, wrong, 'not a token ']) expect(out + err).not.toContain(secret)
     await rm(folder, { recursive: true })
   })

@@ -28,8 +28,7 @@ const repository = 'acme/shop'
 
 /** `replicasAreKilled`: what they were asked may stay without an answer, and is asked again; otherwise that is an error. */
 export async function createTokens(fixture: PlatformInUse, replicasAreKilled = false): Promise<Tokens> {
-  const pod = await makePod(fixture)
-  const agent = await deskAgent(fixture)
+  const workload = await openWorkload(fixture)
   const held = new Map<string, Set<string>>()
   const forbidden = new Set<string>()
   const refusals = new Map<number | 'nothing', number>()
@@ -42,18 +41,7 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
    * grant.
    */
   async function makeGrant(name: string): Promise<void> {
-    const grant = {
-      apiVersion: 'github.sekisho.dev/v1alpha1',
-      kind: 'RepositoryGrant',
-      metadata: { name, namespace },
-      spec: {
-        installation: 'github',
-        repositories: [repository],
-        permissions: { contents: 'read' },
-        subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
-        reason: 'a long run reads the shop',
-      },
-    }
+    const grant = grantOf(name)
     const write = async (): Promise<Reply | undefined> => {
       const reply = await fixture.people.as(developer, 'POST', paths.grants, grant)
       if (!replicasAreKilled || reply.status !== 500 || !reply.message.includes('failed calling webhook')) return reply
@@ -72,8 +60,7 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
   }
 
   async function requestToken(name: string): Promise<void> {
-    const bearer = await podToken(fixture, pod)
-    const { status, token } = await ask(bearer, name)
+    const { status, token } = await ask(name)
     if (status !== 200 || token === undefined) {
       refusals.set(status, (refusals.get(status) ?? 0) + 1)
       return
@@ -86,16 +73,9 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
     })
   }
 
-  async function ask(bearer: string, grant: string): Promise<{ readonly status: number | 'nothing'; readonly token?: string }> {
+  async function ask(grant: string): Promise<Answer | { readonly status: 'nothing'; readonly token?: undefined }> {
     try {
-      const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
-        method: 'POST',
-        dispatcher: agent,
-        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ grant }),
-        headersTimeout: 60_000,
-      })
-      return { ...((await answer.body.json()) as { readonly token?: string }), status: answer.statusCode }
+      return await workload.ask(grant)
     } catch (error) {
       if (replicasAreKilled && isBroken(error)) return { status: 'nothing' }
       throw error
@@ -138,7 +118,46 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
       const statuses = await Promise.all([...forbidden].map(repositoryStatus))
       return statuses.filter(status => status === 200).length
     },
+    close: workload.close,
+  }
+}
+
+export type Answer = { readonly status: number; readonly token?: string }
+
+/** A pod of the ServiceAccount `runner` that asks for tokens. */
+export type Workload = { readonly ask: (grant: string) => Promise<Answer>; readonly close: () => Promise<void> }
+
+export async function openWorkload(fixture: PlatformInUse): Promise<Workload> {
+  const pod = await makePod(fixture)
+  const agent = await deskAgent(fixture)
+  return {
+    async ask(grant) {
+      const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
+        method: 'POST',
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${await podToken(fixture, pod)}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ grant }),
+        headersTimeout: 60_000,
+      })
+      return { ...((await answer.body.json()) as { readonly token?: string }), status: answer.statusCode }
+    },
     close: () => agent.close(),
+  }
+}
+
+/** A grant of the workload on acme/shop. */
+export function grantOf(name: string) {
+  return {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'RepositoryGrant',
+    metadata: { name, namespace },
+    spec: {
+      installation: 'github',
+      repositories: [repository],
+      permissions: { contents: 'read' },
+      subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+      reason: 'a long run reads the shop',
+    },
   }
 }
 

@@ -10,18 +10,9 @@ import { stopped, type Verdict } from '../verdict.ts'
 import type { PersonActor } from '../world/actors.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
-import { freshBrowser, newBrowser, signedIn } from './visitor.ts'
+import { formSecret, freshBrowser, newBrowser, signedIn } from './visitor.ts'
 
 const answerOf = ({ status, html }: Page): HttpAnswer => ({ status, text: html })
-
-/** The secret of the forms that this person's pages have. */
-async function csrfOf(world: World, login: PersonActor): Promise<string> {
-  const browser = await signedIn(world, login)
-  const page = await browser.open(`${world.targets.issuer}/onboard`)
-  const secret = page.root.querySelector('input[name=csrf]')?.getAttribute('value')
-  if (secret === undefined) throw new Error(`the page /onboard of ${login} has no form`)
-  return secret
-}
 
 async function victimInstallation(world: World): Promise<string> {
   const { spec } = (await world.admin.call(
@@ -54,7 +45,7 @@ async function installationAttempts(world: World): Promise<readonly Attempt[]> {
   const url = `${world.targets.issuer}/onboard/installed`
   const claim = (login: PersonActor, number: string): Attempt =>
     page(`${login}: the installation ${JSON.stringify(number).slice(0, 40)}`, async () =>
-      (await signedIn(world, login)).submit(url, { csrf: await csrfOf(world, login), installation_id: number }),
+      (await signedIn(world, login)).submit(url, { csrf: await formSecret(world, login), installation_id: number }),
     )
   const forms = [
     `0x${Number(id).toString(16)}`,
@@ -79,7 +70,7 @@ async function installationAttempts(world: World): Promise<readonly Attempt[]> {
       (await signedIn(world, 'gary')).submit(url, { installation_id: id }),
     ),
     page('gary: the installation with noah’s secret', async () =>
-      (await signedIn(world, 'gary')).submit(url, { csrf: await csrfOf(world, 'noah'), installation_id: id }),
+      (await signedIn(world, 'gary')).submit(url, { csrf: await formSecret(world, 'noah'), installation_id: id }),
     ),
     page('gary: the installation twice in one form', async () =>
       (await signedIn(world, 'gary')).open(

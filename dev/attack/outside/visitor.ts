@@ -16,6 +16,14 @@ export function signedIn(world: World, login: PersonActor): Promise<Browser> {
   return browser
 }
 
+/** The secret of the forms that this person's pages have. */
+export async function formSecret(world: World, login: PersonActor): Promise<string> {
+  const page = await (await signedIn(world, login)).open(`${world.targets.issuer}/onboard`)
+  const secret = page.root.querySelector('input[name=csrf]')?.getAttribute('value')
+  if (secret === undefined) throw new Error(`the page /onboard of ${login} has no form`)
+  return secret
+}
+
 /** A new browser of the person, signed in. */
 export async function newBrowser(world: World, login: PersonActor): Promise<Browser> {
   const browser = freshBrowser(world)

@@ -69,6 +69,16 @@ export const rows: readonly Row[] = [
       },
       { title: 'Requests, by status', unit: 'reqps', queries: rate('sekisho_github_requests_total', 'code') },
       { title: 'Time of an answer', unit: 's', queries: quantiles('sekisho_github_request_duration_seconds', 'operation') },
+      {
+        title: 'Requests in the name of people, by status',
+        unit: 'reqps',
+        queries: rate('sekisho_broker_github_requests_total', 'code'),
+      },
+      {
+        title: 'Time of an answer to a person’s request',
+        unit: 's',
+        queries: quantiles('sekisho_broker_github_request_duration_seconds', ''),
+      },
     ],
   },
   {

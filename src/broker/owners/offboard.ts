@@ -11,6 +11,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { haltedText } from '../../policy/halt.ts'
+import { readLiveTokens } from '../auditors/live-tokens.ts'
 import { endConfirmed } from '../onboarding/onboarding-requests.ts'
 import type { OnboardingDeps } from '../onboarding/prove-binding.ts'
 import { type Bounded, bounded, byName } from '../tenants/bounded.ts'
@@ -31,15 +32,12 @@ export type Ending = {
   readonly applications: Bounded<string>
   readonly volumes: Bounded<Volume>
   readonly grants: Bounded<string>
-  /** Tokens that the log says may be accepted by GitHub now; at most `maxTokens`. */
-  readonly tokens: number
+  /** Tokens that the log says may be accepted by GitHub now. */
+  readonly tokens: { readonly count: number; readonly more: boolean }
 }
 
 const maxListed = 300
 const maxShown = 50
-export const maxTokens = 1000
-/** GitHub's installation tokens live for an hour. */
-const tokenLifeMilliseconds = 60 * 60_000
 
 /** Why the tenant cannot be ended by its owner; undefined when it can. Pure. */
 export function offboardRefusal({ tenant: { metadata }, halt }: RoleFacts, typed: string): Refusal | undefined {
@@ -66,6 +64,7 @@ export async function viewEnding(deps: OffboardDeps, { person, tenant }: OwnerRe
     if (!isKubeError(cause)) throw cause
     throw new AppError('unavailable', 'the API server does not answer: try again', { cause })
   })
+  const { live, mintedSince } = await readLiveTokens(deps.audit, { namespace }, deps.clock.now())
   const volumes = items.flatMap(({ metadata, spec }) =>
     (spec.volumes ?? []).map(({ name, size }) => ({ application: metadata.name, name, size: String(size) })),
   )
@@ -79,21 +78,8 @@ export async function viewEnding(deps: OffboardDeps, { person, tenant }: OwnerRe
       byName(deps.grants.list(namespace)).map(({ metadata }) => metadata.name),
       maxShown,
     ),
-    tokens: await liveTokens(deps, namespace),
+    tokens: { count: live.length, more: mintedSince !== undefined },
   }
-}
-
-/** By the log: what was created in the last hour, without what has ended since. */
-async function liveTokens({ audit, clock }: OffboardDeps, namespace: string): Promise<number> {
-  const now = clock.now()
-  const since = new Date(now.getTime() - tokenLifeMilliseconds)
-  const [minted, revoked] = await Promise.all([
-    audit.list({ namespace, action: 'token.minted', since, limit: maxTokens }),
-    audit.list({ namespace, action: 'token.revoked', outcome: 'allowed', since, limit: maxTokens }),
-  ])
-  const ended = new Set(revoked.map(({ details }) => details['token']))
-  const lives = (expiresAt: unknown): boolean => typeof expiresAt !== 'string' || Date.parse(expiresAt) > now.getTime()
-  return minted.filter(({ details }) => !ended.has(details['token']) && lives(details['expiresAt'])).length
 }
 
 /**

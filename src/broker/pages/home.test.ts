@@ -61,6 +61,7 @@ test('a tenant that is halted says who halted it, when and why; of a Halt of eve
 test('an auditor of the platform learns how to read the log, and an admin what there is to decide', () => {
   const office = (offices: object) => homePage({ person, held: [], ...none, ...offices }).toString()
   expect(office({ auditor: true })).toContain('sekisho audit list')
+  for (const path of ['/audit', '/access', '/tokens']) expect(office({ auditor: true })).toContain(`href="${path}"`)
   const ofAdmin = office({ platformAdmin: true, auditor: true })
   expect(ofAdmin).toContain('onboardings to decide')
   expect(ofAdmin).not.toContain('sekisho audit list')

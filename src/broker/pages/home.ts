@@ -57,7 +57,7 @@ function tenantRow({ tenant, role, halt }: ShownTenant) {
 
 /** For platform admins, and for auditors of the platform, who only read. */
 function platformSection(issuer: string, platformAdmin: boolean): Html {
-  const pages = html`<a href="/audit">audit log</a>, <a href="/access">who could and who did</a>`
+  const pages = html`<a href="/audit">audit log</a>, <a href="/access">who could and who did</a>, <a href="/tokens">live tokens</a>`
   const office = platformAdmin
     ? html`You are a platform admin: <a href="/onboardings">onboardings to decide</a>, ${pages}.`
     : html`You are an auditor of the platform: ${pages}; on the command line <code>sekisho login --issuer ${issuer}</code>, then <code>sekisho audit list</code>.`

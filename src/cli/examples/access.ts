@@ -20,6 +20,10 @@ export const accessExamples: Readonly<Record<string, readonly Example[]>> = {
   'tokens list': [
     { line: 'sekisho tokens list --repository acme/shop', does: 'show the live tokens that reach acme/shop' },
     { line: 'sekisho tokens list --namespace acme -o json', does: 'print those of a namespace, for a program' },
+    {
+      line: 'sekisho tokens list -o json --token-file /var/run/secrets/sekisho/token',
+      does: 'the same of all in a pod, as its ServiceAccount and without a login',
+    },
   ],
   'tokens show': [
     { line: 'sekisho tokens show 5f0c2a1e-7d1b-4c8e-9a57-1d2f3b4c5d6e', does: 'say whose a live token is, and who received it' },

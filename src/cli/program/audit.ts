@@ -64,7 +64,7 @@ function addReading(audit: Command, { run, runOn }: Runners): void {
 
 function addProving(audit: Command, { run }: Runners, terminal: Terminal): void {
   const verifyOnline = run(async () => (await import('../commands/audit/verify.ts')).auditVerify)
-  onPlatform(audit.command('verify'))
+  asProgram(audit.command('verify'))
     .description('verify on this computer that the log was not changed: what was appended since the last time, all once a week')
     .option('--all', 'read all entries again')
     .option('--checkpoint <file>', 'signed checkpoints that you kept: statements, or the exported ConfigMap as JSON')

@@ -105,7 +105,7 @@ function endOf(entry: LogEntry): GrantInterval['end'] {
 export type Span = { readonly since: Date; readonly until: Date }
 
 /** A token lives for an hour: who got one before then has none. */
-const tokenLifeMilliseconds = 3_600_000
+export const tokenLifeMilliseconds = 3_600_000
 
 /** From when on deliveries count: whoever received a token within its life before one moment had it then. */
 export function deliveredSince({ since, until }: Span): Date {

@@ -8,6 +8,7 @@ import type { AccessAnswer } from '../../auditors/answer-access.ts'
 import type { Person } from '../../sessions.ts'
 import { page } from '../layout.ts'
 import { shortText, table, time, whole } from '../table.ts'
+import { auditLinks, entryLink } from './audit-links.ts'
 import { choiceField, problemText, textField, timeField } from './filter-fields.ts'
 
 type Asked = { readonly [field in 'of' | 'name' | 'namespace' | 'since' | 'until']?: string }
@@ -23,9 +24,9 @@ export function accessPage(options: {
   return page({
     title: 'Who could, and who did',
     person,
-    body: html`<p><a href="/audit">All entries of the audit log</a></p>
+    body: html`${auditLinks('/access', asked.namespace)}
 ${problemText(problem)}${form(asked)}
-${span && answer && result(span, answer)}`,
+${span && answer && result(span, answer, asked.namespace)}`,
   })
 }
 
@@ -44,17 +45,17 @@ ${timeField({ name: 'until', label: 'Until', value: until })}
 <p class="fine">Without times: the last hour. With the same time twice: that moment.</p>`
 }
 
-function result({ since, until }: Span, { could, did, notListed }: AccessAnswer): Html {
+function result({ since, until }: Span, { could, did, notListed }: AccessAnswer, namespace: string | undefined): Html {
   const isMoment = since.getTime() === until.getTime()
   const when = isMoment ? html`at ${time(until)}` : html`from ${time(since)} to ${time(until)}`
   return html`<h2>Could</h2><p class="fine">${when}</p>
-${could.length === 0 ? html`<p>Nobody: no grant was approved.</p>` : couldTable(could)}
+${could.length === 0 ? html`<p>Nobody: no grant was approved.</p>` : couldTable(could, namespace)}
 <h2>${isMoment ? 'Had received a token within the hour before' : 'Did'}</h2>
 ${did.length === 0 ? html`<p>Nobody: no token was delivered.</p>` : didTable(did)}
 ${notListed > 0 && html`<p>And ${notListed} further deliveries: ask for a shorter time.</p>`}`
 }
 
-function couldTable(could: readonly GrantInterval[]): Html {
+function couldTable(could: readonly GrantInterval[], namespace: string | undefined): Html {
   return table({
     caption: 'Grants, with the rule that approved each. The entry is that of the decision.',
     columns: ['Grant', 'Who', 'Permissions', 'In the name of', 'Rule', 'From', 'Until', 'Entry'],
@@ -68,7 +69,7 @@ function couldTable(could: readonly GrantInterval[]): Html {
       whole(one.rule),
       time(one.from),
       endText(one),
-      html`<a href="/audit/${one.sequence}">${one.sequence}</a>`,
+      entryLink(one.sequence, namespace),
     ]),
   })
 }

@@ -7,6 +7,7 @@ import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import { page } from '../layout.ts'
 import { shortText, table, time, whole } from '../table.ts'
+import { auditLinks, entryLink } from './audit-links.ts'
 import { choiceField, problemText, queryOf, textField, timeField } from './filter-fields.ts'
 import { outcomeSign } from './outcome-sign.ts'
 
@@ -28,7 +29,7 @@ export function auditPage(options: {
   return page({
     title: 'Audit log',
     person,
-    body: html`<p><a href="/access">Who could reach a repository, and who did</a></p>
+    body: html`${auditLinks('/audit', asked.namespace)}
 ${problemText(problem)}${filterForm(asked)}
 ${entries === undefined ? undefined : entries.length === 0 ? html`<p>No entry is like that.</p>` : entryTable(entries, asked)}
 ${older}<p class="fine">This page does not verify the log. <code>sekisho audit verify</code> does, on your computer.</p>`,
@@ -50,12 +51,11 @@ ${timeField({ name: 'until', label: 'Until', value: until })}
 }
 
 function entryTable(entries: readonly AuditEntry[], { namespace }: Asked): Html {
-  const query = queryOf({ namespace })
   return table({
     caption: 'The number leads to everything that the entry says.',
     columns: ['Entry', 'At', 'Who', 'What', 'Outcome', 'Object', 'Why'],
     rows: entries.map(entry => [
-      html`<a href="/audit/${entry.sequence}${query === '' ? '' : `?${query}`}">${entry.sequence}</a>`,
+      entryLink(entry.sequence, namespace),
       time(entry.at),
       whole(shortText(actorText(entry), 100)),
       whole(entry.action),

@@ -4,15 +4,22 @@ import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import { page } from '../layout.ts'
 import { facts, time, whole } from '../table.ts'
+import { queryOf } from './filter-fields.ts'
 import { outcomeSign } from './outcome-sign.ts'
 
-export function entryPage({ person, entry }: { readonly person: Person; readonly entry: AuditEntry }): Html {
+export function entryPage(options: {
+  readonly person: Person
+  readonly entry: AuditEntry
+  /** That the reader named. */
+  readonly within: string | undefined
+}): Html {
+  const { person, entry, within } = options
   const { at, action, actor, namespace, object, outcome, reason, details, hash, previousHash } = entry
   const said = Object.entries(details).map(([name, value]): readonly [string, Html] => [name, detail(value)])
   return page({
     title: `Entry ${entry.sequence} of the audit log`,
     person,
-    body: html`<p><a href="/audit?before=${entry.sequence + 1}">This entry and older ones</a></p>
+    body: html`<p><a href="/audit?${queryOf({ namespace: within, before: String(entry.sequence + 1) })}">This entry and older ones</a></p>
 ${facts([
   ['At', time(at)],
   ['Who', whole(actor)],

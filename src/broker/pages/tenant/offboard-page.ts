@@ -2,7 +2,7 @@
 // Nothing is filled in beforehand.
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../../web/html.ts'
-import { type Ending, maxTokens } from '../../owners/offboard.ts'
+import type { Ending } from '../../owners/offboard.ts'
 import type { Person } from '../../sessions.ts'
 import type { Bounded } from '../../tenants/bounded.ts'
 import { formSecret, page } from '../layout.ts'
@@ -34,12 +34,12 @@ function form({ person, tenant }: Options): Html {
 export function offboardPage(options: Options): Html {
   const { person, tenant, ending, lock } = options
   const { account, namespace } = tenant.spec
-  const tokens = ending.tokens >= maxTokens ? `${maxTokens} or more` : String(ending.tokens)
+  const { count, more } = ending.tokens
   const rows = [
     ['Applications', listOf(ending.applications, name => whole(name))],
     ['Volumes with their content', listOf(ending.volumes, one => html`${whole(`${one.application}/${one.name}`)} (${one.size})`)],
     ['Grants', listOf(ending.grants, name => whole(name))],
-    ['Live tokens of GitHub', tokens],
+    ['Live tokens of GitHub', more ? `${count} or more` : String(count)],
     ['Roles', 'of everybody, in the namespace and on these pages'],
     [
       'Everything else in the namespace',

@@ -30,6 +30,9 @@ export const accessQuery = Type.Object({
 })
 export type AccessAsked = Static<typeof accessQuery>
 
+export const tokensQuery = Type.Object({ namespace: common.namespace, person: name, repository: name })
+export type TokensAsked = Static<typeof tokensQuery>
+
 /** Throws `invalid_request` for a date that no calendar has. */
 export function timeOf(field: string, text: string | undefined): Date | undefined {
   if (text === undefined || text === '') return undefined

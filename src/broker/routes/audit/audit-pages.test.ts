@@ -2,16 +2,12 @@
 // text.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../../test/fixtures/databases.ts'
-import { silentLog } from '../../../lib/testing/silent-log.ts'
-import { createWebServer, listen, type WebServer } from '../../../web/server.ts'
-import { createAuditReaders } from '../../auditors/audit-readers.ts'
-import { registerAuditPages } from './index.ts'
+import { startAuditPages } from './testing/audit-pages-server.ts'
 
 const clock = movableClock()
 const gary = 'github|github.com|42'
 let store: TestStore
-let server: WebServer
-let port: number
+let pages: Awaited<ReturnType<typeof startAuditPages>>
 
 const granted = (uid: string, namespace: string, reason = 'r') => ({
   ...({ action: 'grant.decided', actor: gary, object: `RepositoryGrant/${namespace}/read`, outcome: 'allowed', reason } as const),
@@ -48,54 +44,45 @@ beforeAll(async () => {
     details: { grantUid: 'u1', cause: 'deleted' },
   })
   clock.advance(60)
-  server = await createWebServer({ log: silentLog })
-  const context = {
-    sessions: {
-      personOf: async (request: { readonly headers: Readonly<Record<string, unknown>> }) => {
-        const subject = request.headers['x-person']
-        return typeof subject === 'string' ? { host: 'github.com', userId: 1, login: 'x', subject, csrf: 'c' } : undefined
-      },
-    },
-    auditReaders: createAuditReaders({
-      reviews: {
-        // `all` reads everything, `acme` its namespace, others nothing.
-        allows: async (who, { namespace }) => 'subject' in who && (who.subject === 'all' || who.subject === namespace),
-      },
-      kube: { get: async () => expect.unreachable() },
-      tenants: { list: () => [tenant('acme'), tenant('globex')] },
-      clock,
-    }),
-    store,
-    clock,
-  }
-  registerAuditPages(server, context, async ({ subject }) => ({ subject, groups: [] }))
-  port = await listen(server, { host: '127.0.0.1', port: 0 })
+  pages = await startAuditPages(audit, clock)
 })
 afterAll(async () => {
-  await server?.close()
+  await pages?.close()
   await store?.close()
 })
 
-function tenant(name: string) {
-  const account = { id: 1, login: name, type: 'Organization' as const, host: 'github.com' }
-  return {
-    ...{ apiVersion: 'tenancy.sekisho.dev/v1alpha1', kind: 'Tenant' },
-    metadata: { name, creationTimestamp: '2020-01-01T00:00:00Z' },
-    spec: { account, namespace: name, roles: [] },
-  }
-}
-
-async function open(path: string, who?: string) {
-  const headers = who === undefined ? {} : { 'x-person': who }
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers, redirect: 'manual' })
-  return { status: answer.status, text: await answer.text(), location: answer.headers.get('location') }
-}
+const open = (path: string, who?: string) => pages.open(path, who)
 
 test('a person who is not signed in is sent to sign in and back; one who may read nothing learns nothing', async () => {
-  for (const path of ['/audit', '/audit/1', '/access?of=person&name=gary'])
+  for (const path of ['/audit', '/audit/1', '/access?of=person&name=gary', '/tokens?person=gary'])
     expect((await open(path)).location).toBe(`/login?return_to=${encodeURIComponent(path)}`)
-  for (const path of ['/audit', '/audit?namespace=acme', '/audit/1', '/audit/1?namespace=acme', '/access?name=acme/shop'])
-    expect((await open(path, 'nobody')).status, path).toBe(404)
+  const paths = ['/audit', '/audit?namespace=acme', '/audit/1', '/audit/1?namespace=acme', '/access?name=acme/shop']
+  for (const path of [...paths, '/tokens', '/tokens?namespace=acme']) expect((await open(path, 'nobody')).status, path).toBe(404)
+})
+
+test('a binding by hand counts in the namespace that its holder names, and for nobody else', async () => {
+  for (const path of ['/audit?namespace=acme', '/audit/1?namespace=acme', '/access?namespace=acme', '/tokens?namespace=acme'])
+    expect((await open(path, 'hand-acme')).status, path).toBe(200)
+  for (const path of ['/audit', '/audit/1', '/tokens', '/tokens?namespace=globex', '/tokens?namespace=none']) {
+    const { status, text } = await open(path, 'hand-acme')
+    expect([path, status, text.includes('you have no role')]).toEqual([path, 403, true])
+  }
+  for (const who of ['hand-globex', 'halted-acme']) expect((await open('/tokens?namespace=acme', who)).status, who).toBe(403)
+})
+
+test('links among the pages keep the namespace, without which its reader may read nothing', async () => {
+  const links = [
+    ['/audit', ['/access?namespace=acme', '/tokens?namespace=acme', '/audit/1?namespace=acme']],
+    ['/audit/1', ['/audit?namespace=acme&amp;before=2']],
+    ['/access', ['/audit?namespace=acme', '/tokens?namespace=acme']],
+    ['/tokens', ['/audit?namespace=acme', '/access?namespace=acme']],
+  ] as const
+  for (const [path, expected] of links) {
+    const { text } = await open(`${path}?namespace=acme`, 'hand-acme')
+    for (const link of expected) expect(text, path).toContain(`href="${link}"`)
+  }
+  const { text } = await open('/access?namespace=acme&of=person&name=gary', 'hand-acme')
+  expect(text).toContain('href="/audit/1?namespace=acme"')
 })
 
 test('everything that an entry says is text', async () => {

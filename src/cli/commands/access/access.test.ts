@@ -60,7 +60,7 @@ beforeEach(() => {
 
 function contextOf(log: readonly Entry[] = entries): CommandContext {
   const passes = (one: Entry, query: URLSearchParams) => {
-    const details = one['details'] as { grantUid?: string; hashedToken?: string }
+    const details = one['details'] as { grantUid?: string; hashedToken?: string; repositoryIds?: readonly number[] }
     const action = String(one['action'])
     const what = query.get('what')
     return (
@@ -69,6 +69,8 @@ function contextOf(log: readonly Entry[] = entries): CommandContext {
       (what !== 'tokens' || action.startsWith('token.')) &&
       (query.get('uid') ?? details.grantUid) === details.grantUid &&
       (!query.has('hashedToken') || (action === 'token.minted' && query.get('hashedToken') === details.hashedToken)) &&
+      (!query.has('repository') || details.repositoryIds?.includes(Number(query.get('repository'))) === true) &&
+      (!query.has('action') || query.get('action') === action) &&
       (!query.has('actor') || query.get('actor') === one['actor']) &&
       String(one['at']) >= (query.get('since') ?? '') &&
       String(one['at']) < (query.get('until') ?? '9')
@@ -149,6 +151,22 @@ describe('tokens', () => {
     printed = []
     await tokensList(contextOf([...entries, revoked]), { output: 'table' })
     expect(printed).toEqual(['no token is live'])
+  })
+
+  test('of what the platform itself uses: live until it is revoked, also where its end names no repository', async () => {
+    const probe = { actor: 'sekisho:probe', object: 'Installation/acme/a' }
+    const used = entry('13:10', 'token.minted', { token: 'p1', repositoryIds: [4001] }, probe)
+    const end = entry('13:20', 'token.revoked', { token: 'p1', repositoryIds: [] }, probe)
+    await tokensList(contextOf([used]), { output: 'table', repository: 'acme/shop' })
+    expect(printed.join('\n')).toMatch(/p1\s+20m\s+4001\s+sekisho:probe/)
+    printed = []
+    await tokensList(contextOf([used, end]), { output: 'table', repository: 'acme/shop' })
+    expect(printed.at(-1)).toBe('no token is live')
+    printed = []
+    asked = []
+    await tokensShow(contextOf([used]), { argument: 'p1', output: 'table' })
+    expect(printed.join('\n')).toMatch(/expires\s+2026-11-28T14:10:00.000Z\nfor\s+sekisho:probe/)
+    expect(asked.at(-1)).toContain('until=2026-11-28T14')
   })
 
   test('one is told by its hash: whose, which pod received it, and why it ended', async () => {

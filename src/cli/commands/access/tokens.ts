@@ -1,19 +1,24 @@
 // `sekisho tokens`: which installation tokens are live, and whose one token is. From the audit log; the token itself is never
 // sent, only its SHA-256.
 
+import {
+  deliveriesOf,
+  holderText,
+  isLive,
+  liveTokens,
+  liveTokensSince,
+  type TokenLife,
+  tokenLives,
+} from '../../../api/audit/access/token-lives.ts'
 import { shortPerson } from '../../../api/audit/actor-text.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { age, json, type PlainFormat, table } from '../../output.ts'
-import { entriesOf } from '../audit/entry.ts'
+import { type Entry, entriesOf } from '../audit/entry.ts'
 import { readEntries } from '../audit/entry-stream.ts'
 import { filterQuery } from '../audit/filters.ts'
 import type { CommandContext } from '../context.ts'
 import { hashFromInput } from './token-hash.ts'
-import { isLive, type TokenLife, tokenLives } from './token-life.ts'
-
-/** The life that GitHub gives, and what clocks may differ. */
-const maxLifeMilliseconds = 65 * 60_000
 
 type ListOptions = {
   readonly namespace?: string
@@ -26,8 +31,9 @@ type ListOptions = {
 export async function tokensList(context: CommandContext, { output, ...filters }: ListOptions): Promise<void> {
   const now = context.clock.now()
   const query = await filterQuery(context, { ...filters, what: 'tokens' })
-  query.set('since', new Date(now.getTime() - maxLifeMilliseconds).toISOString())
-  const live = tokenLives(await readEntries(context, query)).filter(life => isLive(life, now))
+  query.set('since', liveTokensSince(now).toISOString())
+  const entries = await readEntries(context, query)
+  const live = liveTokens([...entries, ...(await endsBeside(context, filters, query))], now)
   if (output === 'json') return context.terminal.result(json(live))
   if (live.length === 0) return context.say('no token is live')
   context.terminal.result(
@@ -38,23 +44,29 @@ export async function tokensList(context: CommandContext, { output, ...filters }
   )
 }
 
+/** What the platform itself used has an end that may name neither its repositories nor a person: ends are read without both. */
+async function endsBeside(
+  context: CommandContext,
+  { namespace, repository, person }: Omit<ListOptions, 'output'>,
+  query: URLSearchParams,
+): Promise<readonly Entry[]> {
+  if (repository === undefined && person === undefined) return []
+  const ends = { ...defined({ namespace }), action: 'token.revoked', outcome: 'allowed', since: query.get('since') ?? '' }
+  return readEntries(context, new URLSearchParams(ends))
+}
+
 const headers = ['TOKEN', 'AGE', 'REPOSITORIES', 'FOR', 'IN THE NAME OF', 'DELIVERED', 'LAST'] as const
 
 function cells(life: TokenLife, now: Date): readonly string[] {
-  const last = life.deliveries
-    .map(one => one.last)
-    .toSorted()
-    .at(-1)
-  const times = life.deliveries.reduce((sum, one) => sum + one.times, 0)
-  const [kind, name] = life.subject.split('/')
+  const delivered = deliveriesOf(life)
   return [
     life.token,
     age(life.mintedAt, now),
     life.repositories.join(',') || '-',
-    `${kind} ${life.namespace}/${name}`,
+    holderText(life),
     personText(life),
-    String(times),
-    last === undefined ? '-' : age(last, now),
+    String(delivered?.times ?? 0),
+    delivered === undefined ? '-' : age(delivered.last, now),
   ]
 }
 
@@ -103,7 +115,7 @@ async function byHash(context: CommandContext, scope: Scope, hashedToken: string
 }
 
 async function byId(context: CommandContext, scope: Scope, id: string): Promise<TokenLife> {
-  const since = new Date(context.clock.now().getTime() - maxLifeMilliseconds).toISOString()
+  const since = liveTokensSince(context.clock.now()).toISOString()
   const life = tokenLives(await readEntries(context, new URLSearchParams({ ...scope, what: 'tokens', since }))).find(
     ({ token }) => token === id,
   )
@@ -123,7 +135,7 @@ function story(life: TokenLife, now: Date): string {
     ['sha-256', life.hashedToken],
     ['minted', `${life.mintedAt} (entry ${life.sequence})`],
     ['expires', life.expiresAt],
-    ['for', `${life.subject} in ${life.namespace}`],
+    ['for', life.subject === undefined ? life.actor : `${life.subject} in ${life.namespace}`],
     ['grant', life.grant],
     ['in the name of', personText(life)],
     ['rule', life.rule],

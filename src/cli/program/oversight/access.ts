@@ -1,11 +1,11 @@
 // Who could reach what, and who did; which tokens are live, and whose one is.
 import type { Command } from 'commander'
 import { namespaceName, tokenHash } from '../../argument-parsers.ts'
-import { onPlatform, outputOption } from '../options.ts'
+import { asProgram, outputOption } from '../options.ts'
 import type { Runners } from '../runners.ts'
 
 function withTimes(command: Command): Command {
-  return onPlatform(command)
+  return asProgram(command)
     .option('--namespace <name>', 'only what is of this namespace', namespaceName)
     .option('--at <time>', 'at that time: yesterday 14:00, last tuesday 09:30, 3 hours ago, RFC 3339; without any time, now')
     .option('--since <time>', 'within a range, from then on')
@@ -34,14 +34,14 @@ export function addAccessCommands(program: Command, runners: Runners): void {
 
 function addTokens(program: Command, { run, runOn }: Runners): void {
   const tokens = program.command('tokens').description('installation tokens: which are live, and whose one is')
-  onPlatform(tokens.command('list'))
+  asProgram(tokens.command('list'))
     .description('list the tokens that GitHub may accept now')
     .option('--namespace <name>', 'only those of this namespace', namespaceName)
     .option('--repository <repository>', 'only those that reach this repository: owner/name or its id on GitHub')
     .option('--person <who>', 'only those in the name of this person')
     .addOption(outputOption())
     .action(run(async () => (await import('../../commands/access/tokens.ts')).tokensList))
-  onPlatform(tokens.command('show'))
+  asProgram(tokens.command('show'))
     .description('say whose a token is: its grant, person, rule, the pods that received it, and its end')
     .argument('[token]', 'its id, as sekisho tokens list shows it')
     .option('--token-stdin', 'read the token itself from standard input; only its SHA-256 is sent')

@@ -1,8 +1,9 @@
-// The life of tokens, from their records in the audit log. Pure.
-
-import { deliveryIn } from '../../../api/audit/access/deliveries.ts'
+// The life of tokens, and which are live, from their records in the audit log. The one reading of that: commands, pages and the
+// end of a tenant use it. Pure.
 import { asObject, integerAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
-import type { Entry } from '../audit/entry.ts'
+import { deliveryIn } from './deliveries.ts'
+import { tokenLifeMilliseconds } from './grant-intervals.ts'
+import type { LogEntry } from './log-entry.ts'
 
 /** One token, as the log knows it. */
 export type TokenLife = {
@@ -10,13 +11,16 @@ export type TokenLife = {
   readonly token: string
   readonly hashedToken: string | undefined
   readonly mintedAt: string
+  /** As GitHub said. Of what the platform uses itself the log does not have it: then an hour after it was minted. */
   readonly expiresAt: string
   readonly namespace: string
+  /** Who asked for it: a ServiceAccount, or a part of the platform. */
+  readonly actor: string
   /** `namespace/name`; what the platform uses itself has none. */
   readonly grant: string | undefined
   readonly grantUid: string | undefined
-  /** `Kind/name` of what it was made for. */
-  readonly subject: string
+  /** `Kind/name` of what it was made for; undefined for what the platform uses itself. */
+  readonly subject: string | undefined
   readonly person: string | undefined
   readonly login: string | undefined
   readonly rule: string | undefined
@@ -37,14 +41,32 @@ export type TokenDelivery = {
   readonly times: number
   readonly first: string
   readonly last: string
+  /** The number of the last entry about it. */
+  readonly sequence: number
 }
 
-/** The tokens whose creation is among the entries, which are in the order of the log. */
-export function tokenLives(entries: Iterable<Entry>): readonly TokenLife[] {
+/** How far GitHub's clock may be ahead of ours: its tokens then end later than an hour after their record. */
+const clocksDifferMilliseconds = 5 * 60_000
+
+/** What is recorded before has nothing about tokens that are live. */
+export function liveTokensSince(now: Date): Date {
+  return new Date(now.getTime() - tokenLifeMilliseconds - clocksDifferMilliseconds)
+}
+
+/** The tokens that GitHub may accept at that time, in the order in which they were minted. Of `entries` see `tokenLives`. */
+export function liveTokens(entries: Iterable<LogEntry>, now: Date): readonly TokenLife[] {
+  return tokenLives(entries).filter(life => isLive(life, now))
+}
+
+/**
+ * The tokens whose creation is among the entries. These are in the order of the log; ends that were read apart may follow, also
+ * twice.
+ */
+export function tokenLives(entries: Iterable<LogEntry>): readonly TokenLife[] {
   const lives = new Map<string, TokenLife>()
   for (const entry of entries) {
-    const details = asObject(entry['details'])
-    const token = textAt(details, 'token') ?? ''
+    // A record without an id is about no other one.
+    const token = textAt(asObject(entry['details']), 'token') ?? `entry ${entry.sequence}`
     const action = textAt(entry, 'action')
     const life = lives.get(token)
     if (action === 'token.minted') lives.set(token, mintedIn(entry, token))
@@ -61,19 +83,33 @@ export function isLive({ expiresAt, end }: Pick<TokenLife, 'expiresAt' | 'end'>,
   return end === undefined && Date.parse(expiresAt) > now.getTime()
 }
 
-function mintedIn(entry: Entry, token: string): TokenLife {
+/** Who uses it, such as `ServiceAccount acme/ci`: what the platform uses itself has its part of the platform. */
+export function holderText({ subject, namespace, actor }: Pick<TokenLife, 'subject' | 'namespace' | 'actor'>): string {
+  const [kind, name] = subject?.split('/') ?? []
+  return kind === undefined ? actor : `${kind} ${namespace}/${name}`
+}
+
+/** How often it was passed to somebody, and the last time; undefined when it never was. */
+export function deliveriesOf({ deliveries }: Pick<TokenLife, 'deliveries'>) {
+  const [last] = deliveries.toSorted((a, b) => (a.last < b.last ? 1 : -1))
+  return last && { times: deliveries.reduce((sum, { times }) => sum + times, 0), last: last.last, sequence: last.sequence }
+}
+
+function mintedIn(entry: LogEntry, token: string): TokenLife {
   const details = asObject(entry['details'])
   const subject = objectAt(details, 'subject')
   const object = textAt(entry, 'object') ?? ''
+  const mintedAt = textAt(entry, 'at') ?? ''
   return {
     token,
     hashedToken: textAt(details, 'hashedToken'),
-    mintedAt: textAt(entry, 'at') ?? '',
-    expiresAt: textAt(details, 'expiresAt') ?? '',
+    mintedAt,
+    expiresAt: textAt(details, 'expiresAt') ?? anHourAfter(mintedAt),
     namespace: textAt(entry, 'namespace') ?? '',
+    actor: textAt(entry, 'actor') ?? '',
     grant: object.startsWith('RepositoryGrant/') ? object.slice('RepositoryGrant/'.length) : undefined,
     grantUid: textAt(details, 'grantUid'),
-    subject: `${textAt(subject, 'kind') ?? ''}/${textAt(subject, 'name') ?? ''}`,
+    subject: subject && `${textAt(subject, 'kind') ?? ''}/${textAt(subject, 'name') ?? ''}`,
     person: textAt(details, 'person'),
     login: textAt(details, 'login'),
     rule: textAt(details, 'rule'),
@@ -86,6 +122,11 @@ function mintedIn(entry: Entry, token: string): TokenLife {
   }
 }
 
+function anHourAfter(at: string): string {
+  const begin = Date.parse(at)
+  return Number.isNaN(begin) ? '' : new Date(begin + tokenLifeMilliseconds).toISOString()
+}
+
 /** By name where the record has it, else by number. */
 function repositoriesIn(details: ReturnType<typeof asObject>): readonly string[] {
   const names = objectsAt(details, 'repositories').flatMap(one => textAt(one, 'fullName') ?? [])
@@ -93,16 +134,17 @@ function repositoriesIn(details: ReturnType<typeof asObject>): readonly string[]
   return names.length > 0 || !Array.isArray(ids) ? names : ids.map(String)
 }
 
-function withDelivery(before: readonly TokenDelivery[], entry: Entry): readonly TokenDelivery[] {
+function withDelivery(before: readonly TokenDelivery[], entry: LogEntry): readonly TokenDelivery[] {
   const { who: to, pod, address, times, first, last } = deliveryIn(entry)
-  const one: TokenDelivery = { to, pod, address, times, first, last }
+  const { sequence } = entry
+  const one: TokenDelivery = { to, pod, address, times, first, last, sequence }
   const same = before.findIndex(each => each.to === to && each.pod === pod && each.address === address)
   return same === -1
     ? [...before, one]
-    : before.map((each, index) => (index === same ? { ...each, times: each.times + one.times, last: one.last } : each))
+    : before.map((each, index) => (index === same ? { ...each, times: each.times + one.times, last: one.last, sequence } : each))
 }
 
-function endIn(entry: Entry): TokenLife['end'] {
+function endIn(entry: LogEntry): TokenLife['end'] {
   const details = asObject(entry['details'])
   const reason = textAt(entry, 'reason') ?? ''
   return { at: textAt(entry, 'at') ?? '', cause: textAt(details, 'cause') ?? reason, causeAt: textAt(details, 'causeAt') }
