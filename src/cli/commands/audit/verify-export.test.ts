@@ -41,6 +41,22 @@ test('a log that was cut verifies by its signed cut, and by nothing else', async
   expect((await verify(lines.map(line => (line.startsWith('{"cut"') ? other : line)))).code).toBe(4)
 })
 
+test.each([
+  ['a field twice', (line: string) => line.replace('"actor":', '"actor":"github|github.com|666","actor":')],
+  [
+    'a field twice, the second in other letters',
+    (line: string) => line.replace(/\}$/, ',"\\u0061ctor":"github|github.com|666"}'),
+  ],
+  ['other spaces', (line: string) => line.replace(':', ': ')],
+])('a line that other programs may read differently is refused: %s', async (_what, change) => {
+  const lines = await own.exported()
+  const at = lines.findIndex(line => line.includes('"sequence":5,'))
+  const changed = lines.map((line, index) => (index === at ? change(line) : line))
+  expect(changed).not.toEqual(lines)
+  const { code, said } = await verify(changed)
+  expect([code, said]).toEqual([4, expect.stringContaining('no export writes so')])
+})
+
 test('a file that is no export, or is cut off in its last line, says so', async () => {
   const lines = await own.exported()
   expect((await verify(lines.slice(0, -1))).code).toBe(5)

@@ -11,7 +11,7 @@ import { completeLines } from '../../../lib/http/byte-stream.ts'
 import { asObject, type JsonObject, listAt, objectAt, parseJson, textAt } from '../../../lib/json/json-value.ts'
 import { isHead } from '../../files/audit-head-file.ts'
 import { keysIn } from '../../files/checkpoint-file.ts'
-import { json, type PlainFormat, type Terminal } from '../../output.ts'
+import { json, jsonLine, type PlainFormat, type Terminal } from '../../output.ts'
 import { type Entry, isEntry } from './entry.ts'
 import { notAnExport } from './export.ts'
 import { requireCut, type Signer } from './verification/losses.ts'
@@ -74,11 +74,20 @@ async function claimText({ keys, issuer }: Signer): Promise<string> {
   return `the keys in the export, which says that they are of ${issuer} (SHA-256 thumbprints: ${prints}): whoever made the file may have made them; --keys with what ${issuer}/oidc/jwks showed proves it`
 }
 
+/**
+ * Only lines that are written as an export writes them: one with a field twice, or with letters of its name escaped, may say
+ * something else to other programs than to this one (RFC 8259 §4).
+ */
 async function* linesOf(file: string): AsyncGenerator<JsonObject> {
   try {
     for await (const line of completeLines(maxLineLength, createReadStream(file))) {
       const value = asObject(parseJson(line))
       if (value === undefined) throw notAnExport(`${file} has a line that is not JSON: ${line.slice(0, 60)}`)
+      if (jsonLine(value) !== line.trim())
+        throw new AppError(
+          'integrity_violation',
+          `the export has a line that no export writes so, and that programs may read differently: ${line.slice(0, 60)}`,
+        )
       yield value
     }
   } catch (error) {
