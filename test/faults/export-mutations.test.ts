@@ -2,22 +2,16 @@
 // kind of change by its name, and random ones, one upon the other.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type ExportParts,
-  exportChanges,
-  linesOf,
-  otherCharacter,
-  partsOf,
-} from '../../src/cli/commands/audit/testing/export-changes.ts'
+import { parseJson } from '../../src/lib/json/json-value.ts'
+import { sameJson } from '../../src/lib/json/same-json.ts'
+import { type ExportParts, exportChanges, linesOf, otherCharacter, partsOf } from '../fixtures/export-changes.ts'
 import {
   createInstallation,
   type ExportVerifier,
   type Installation,
   openExportVerifier,
   signed,
-} from '../../src/cli/commands/audit/testing/exported-log.ts'
-import { parseJson } from '../../src/lib/json/json-value.ts'
-import { sameJson } from '../../src/lib/json/same-json.ts'
+} from '../fixtures/exported-log.ts'
 import { isLong } from '../fixtures/form.ts'
 
 const length = 24

@@ -1,7 +1,13 @@
 // An export verifies on a computer that never saw the platform, as a whole, as a part, and behind a cut. What is changed in one:
 // export-mutations.test.ts.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createInstallation, type ExportVerifier, type Installation, openExportVerifier, signed } from './testing/exported-log.ts'
+import {
+  createInstallation,
+  type ExportVerifier,
+  type Installation,
+  openExportVerifier,
+  signed,
+} from '../../../../test/fixtures/exported-log.ts'
 
 let own: Installation
 let foreign: Installation
