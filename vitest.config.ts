@@ -110,7 +110,8 @@ export default defineConfig({
           setupFiles,
           include: ['test/sweep/**/*.test.ts'],
           globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
-          testTimeout: timeLimit(2_400_000),
+          // Only of all points together, which are one test: each has limits of its own, and what survived is told at the end.
+          testTimeout: timeLimit(isLong('crashes') ? 5_400_000 : 2_400_000),
           hookTimeout: timeLimit(120_000),
         },
       },
