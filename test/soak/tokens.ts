@@ -60,7 +60,7 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
   }
 
   async function requestToken(name: string): Promise<void> {
-    const { status, token } = await ask(name)
+    const { status, token } = await ask(await workload.bearer(), name)
     if (status !== 200 || token === undefined) {
       refusals.set(status, (refusals.get(status) ?? 0) + 1)
       return
@@ -73,9 +73,12 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
     })
   }
 
-  async function ask(grant: string): Promise<Answer | { readonly status: 'nothing'; readonly token?: undefined }> {
+  async function ask(
+    bearer: string,
+    grant: string,
+  ): Promise<Answer | { readonly status: 'nothing'; readonly token?: undefined }> {
     try {
-      return await workload.ask(grant)
+      return await workload.ask(bearer, grant)
     } catch (error) {
       if (replicasAreKilled && isBroken(error)) return { status: 'nothing' }
       throw error
@@ -125,17 +128,23 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
 export type Answer = { readonly status: number; readonly token?: string }
 
 /** A pod of the ServiceAccount `runner` that asks for tokens. */
-export type Workload = { readonly ask: (grant: string) => Promise<Answer>; readonly close: () => Promise<void> }
+export type Workload = {
+  /** The token of its ServiceAccount, from the API server. */
+  readonly bearer: () => Promise<string>
+  readonly ask: (bearer: string, grant: string) => Promise<Answer>
+  readonly close: () => Promise<void>
+}
 
 export async function openWorkload(fixture: PlatformInUse): Promise<Workload> {
   const pod = await makePod(fixture)
   const agent = await deskAgent(fixture)
   return {
-    async ask(grant) {
+    bearer: () => podToken(fixture, pod),
+    async ask(bearer, grant) {
       const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
         method: 'POST',
         dispatcher: agent,
-        headers: { authorization: `Bearer ${await podToken(fixture, pod)}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
         body: JSON.stringify({ grant }),
         headersTimeout: 60_000,
       })

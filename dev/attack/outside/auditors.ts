@@ -126,7 +126,7 @@ export const auditorAttacks: readonly Attack[] = [
   },
   {
     name: 'broker/audit-pages',
-    as: 'gary of globex, noah, and dave and mia of acme, who are no admins',
+    as: 'gary of globex, noah, and dave and mia of acme, who are not admins',
     against: 'the pages of the audit log',
     tries: 'Opens the log, single entries, and who could reach what of acme.',
     expected: ['broker', 'authentication'],

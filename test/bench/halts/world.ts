@@ -58,11 +58,15 @@ export async function openWorld(note: (message: string) => void): Promise<World>
     return {
       ...{ platform, host: gitHubHost, installationId, grant: { namespace, name: grantName }, close },
       async untilAnswered(status, signal) {
-        await waitUntil(`an answer ${status} of the token desk`, async () => (await workload.ask(grantName)).status === status, {
-          timeoutMilliseconds: limits.build,
-          everyMilliseconds: 250,
-          hopeless: async () => platform.ended() ?? (signal.aborted ? 'the time is over' : undefined),
-        })
+        await waitUntil(
+          `an answer ${status} of the token desk`,
+          async () => (await workload.ask(await workload.bearer(), grantName)).status === status,
+          {
+            timeoutMilliseconds: limits.build,
+            everyMilliseconds: 250,
+            hopeless: async () => platform.ended() ?? (signal.aborted ? 'the time is over' : undefined),
+          },
+        )
       },
       mint: () => client.mint({ installationId, repositoryIds: [repositoryId], permissions }),
     }
