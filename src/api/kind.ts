@@ -21,9 +21,10 @@ export type PrinterColumn = {
 
 /**
  * `create-delete` is for kinds that are requested and given up but never edited, `create-change-by-admin` for kinds that only
- * the platform deletes and only the role admin writes; all include reading.
+ * the platform deletes and only the role admin writes, `write-by-admin` for kinds that only that role writes; all include
+ * reading.
  */
-export type TenantAccess = 'read' | 'create-delete' | 'create-change-by-admin' | 'write'
+export type TenantAccess = 'read' | 'create-delete' | 'create-change-by-admin' | 'write-by-admin' | 'write'
 
 /** What platform admins may do beside reading: end what is there, make and change what the platform deletes, or all. */
 export type AdminAccess = 'delete' | 'create-change' | 'write'

@@ -12,6 +12,7 @@ import { remoteSync } from './apps/remote-sync.ts'
 import type { OwnsApplications } from './capabilities/application-owner.ts'
 import type { FollowsRepository, RepositoryFollower } from './capabilities/repository-follower.ts'
 import { clusterGitHubApp } from './github/cluster-github-app.ts'
+import { clusterGrantPolicy, grantPolicy } from './github/grant-policy.ts'
 import { halt } from './github/halt.ts'
 import { installation } from './github/installation.ts'
 import { repositoryGrant } from './github/repository-grant.ts'
@@ -28,6 +29,8 @@ export const kinds: readonly KindDefinition[] = [
   clusterGitHubApp,
   installation,
   repositoryGrant,
+  grantPolicy,
+  clusterGrantPolicy,
   halt,
   applicationChart,
   appSecret,

@@ -36,6 +36,7 @@ import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
 import { createDomainClaimController } from './domain-claim/index.ts'
 import { createGitHubReportController } from './github-report/index.ts'
+import { createClusterGrantPolicyController, createGrantPolicyController } from './grant-policy/index.ts'
 import { createHaltController } from './halt/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { tenantsByNamespace } from './kit/tenants-by-namespace.ts'
@@ -147,6 +148,8 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
+    createGrantPolicyController(shared),
+    createClusterGrantPolicyController(shared),
     createApplicationChartController({ ...shared, renderer }),
     createAppSecretController({ ...shared, keys: appSecrets.keys }),
     createApplicationController({ ...shared, ...domains, ...{ renderer, ingress, registry, certificateIssuers, tags } }),

@@ -1,8 +1,10 @@
 // The request to mint a token, and the token that GitHub minted. Nothing is ever left out: to GitHub a missing list of
 // repositories or permissions means "everything", so it is refused here before a request is sent.
 // Source: https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+import { type Visibility, visibilities } from '../api/github/grant-policy.ts'
 import { type PermissionLevel, permissionLevels } from '../api/schema/fields.ts'
 import { AppError } from '../lib/errors.ts'
+import { defined } from '../lib/json/defined.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { type ReportedPermissions, reportedPermissions } from './installation-facts.ts'
 import { integerAt, listOf, objectAt, recordOf, textAt } from './transport/answer.ts'
@@ -22,13 +24,21 @@ export type MintRequest = {
   | { readonly repositoryNames: readonly string[]; readonly repositoryIds?: never }
 )
 
+/** `visibility` is absent when GitHub does not say it, or says another word. */
+export type MintedRepository = {
+  readonly id: number
+  readonly fullName: string
+  readonly archived?: true
+  readonly visibility?: Visibility
+}
+
 /** The token and its reach according to GitHub; the caller compares it with its request before anybody receives the token. */
 export type MintedToken = {
   /** Opaque: two formats exist (40 characters, and about 520 with dots and dashes). Never decoded. */
   readonly token: SecretString
   readonly expiresAt: Date
   readonly repositoryIds: readonly number[]
-  readonly repositories: readonly { readonly id: number; readonly fullName: string; readonly archived?: true }[]
+  readonly repositories: readonly MintedRepository[]
   readonly permissions: ReportedPermissions
 }
 
@@ -87,7 +97,9 @@ export function mintedToken(value: unknown): MintedToken {
   const repositories = listOf(answer['repositories'], 'access token.repositories').map(item => {
     const repository = recordOf(item, 'repository')
     const archived = repository['archived'] === true ? ({ archived: true } as const) : {}
-    return { id: integerAt(repository, 'id', 'repository'), fullName: textAt(repository, 'full_name', 'repository'), ...archived }
+    const visibility = visibilities.find(known => known === repository['visibility'])
+    const names = { id: integerAt(repository, 'id', 'repository'), fullName: textAt(repository, 'full_name', 'repository') }
+    return { ...names, ...archived, ...defined({ visibility }) }
   })
   return {
     token: tokenIn(answer),

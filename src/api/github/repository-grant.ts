@@ -45,6 +45,8 @@ const reasons = defineReasons(
     failed: {
       DeniedByPolicy:
         'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
+      DeniedByGrantPolicy:
+        'A rule of a GrantPolicy or of a ClusterGrantPolicy forbids the requested access, or none allows it. The message names it. Request less, or ask who may write the policy.',
       UnknownPermissionLevel:
         'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
       AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
@@ -161,6 +163,26 @@ export const repositoryGrant = defineKind({
           'A digest of the Installation and the policy rules that the decision was made from. When they change, the grant is decided again.',
         max: 64,
       }),
+    ),
+    observedPolicies: optional(
+      text({
+        description:
+          'A digest of the GrantPolicies of the namespace and the ClusterGrantPolicies that the decision was made from. Absent when there were none.',
+        max: 64,
+      }),
+    ),
+    audit: optional(
+      object(
+        {
+          decision: choice(['Approved', 'Denied'], { description: 'The decision that there would be.' }),
+          rule: text({ description: 'The rule that would decide, as `GrantPolicy/<policy>/<rule>`.', max: 253 }),
+          message: text({ description: 'Why, as text for people.', max: 1000 }),
+        },
+        {
+          description:
+            'What policies in mode `Audit` would change: the decision that there would be if they were enforced. Absent when they would change nothing.',
+        },
+      ),
     ),
     expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
     requester: optional(

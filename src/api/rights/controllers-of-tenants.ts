@@ -156,9 +156,9 @@ const inApplications: readonly Right[] = [
   {
     place: 'application',
     group: github,
-    resources: ['installations/status', 'repositorygrants/status', 'halts/status'],
+    resources: ['installations/status', 'repositorygrants/status', 'grantpolicies/status', 'halts/status'],
     verbs: ['patch'],
-    usedBy: [controllerOf('halt'), controllerOf('installation'), controllerOf('repository-grant')],
+    usedBy: [controllerOf('grant-policy'), controllerOf('halt'), controllerOf('installation'), controllerOf('repository-grant')],
   },
   {
     place: 'application',

@@ -77,6 +77,20 @@ const clusterWide: readonly Right[] = [
   {
     place: 'cluster',
     group: github,
+    resources: ['grantpolicies', 'clustergrantpolicies'],
+    verbs: cached,
+    usedBy: [controllerOf('grant-policy'), controllerOf('repository-grant')],
+  },
+  {
+    place: 'cluster',
+    group: github,
+    resources: ['clustergrantpolicies/status'],
+    verbs: ['patch'],
+    usedBy: [controllerOf('grant-policy')],
+  },
+  {
+    place: 'cluster',
+    group: github,
     resources: ['installations', 'repositorygrants'],
     verbs: ['get', ...cached],
     usedBy: [

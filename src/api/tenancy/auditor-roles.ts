@@ -4,6 +4,7 @@
 import { previewApproval } from '../apps/preview-approval.ts'
 import { auditCheckpoints, auditReading } from '../audit/audit-access.ts'
 import { clusterGitHubApp } from '../github/cluster-github-app.ts'
+import { clusterGrantPolicy, grantPolicy } from '../github/grant-policy.ts'
 import { halt } from '../github/halt.ts'
 import { installation } from '../github/installation.ts'
 import { repositoryGrant } from '../github/repository-grant.ts'
@@ -25,6 +26,8 @@ const decisions: readonly ResourceType[] = [
   clusterGitHubApp,
   installation,
   repositoryGrant,
+  grantPolicy,
+  clusterGrantPolicy,
   halt,
   previewApproval,
 ]

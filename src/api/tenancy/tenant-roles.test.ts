@@ -10,20 +10,21 @@ import { auditorRules, tenantAuditorRules } from './auditor-roles.ts'
 import { type RoleRule, tenantRoleRules } from './tenant-roles.ts'
 
 const rolesByName = tenantRoleRules()
-const ofAuditors = ['installations', 'repositorygrants', 'halts', 'previewapprovals']
+const ofAuditors = ['installations', 'repositorygrants', 'grantpolicies', 'halts', 'previewapprovals']
 const rights = (rules: readonly RoleRule[] | undefined): readonly string[] =>
   (rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap(group => resources.flatMap(resource => verbs.map(verb => `${verb} ${resource}.${group}`))),
   )
 
-test('there is a role for every name, and an admin has the rights of a developer, halts, and reads the audit log', () => {
+test('there is a role for every name, and an admin has the rights of a developer, halts, writes policies, and reads the audit log', () => {
   expect([...rolesByName.keys()]).toEqual(Object.values(tenantRoles))
   const admin = new Set(rights(rolesByName.get(tenantRoles.admin)))
   const developer = new Set(rights(rolesByName.get(tenantRoles.developer)))
   expect([...developer.difference(admin)]).toEqual([])
   const verbs = ['create', 'update', 'patch']
   const halting = verbs.map(verb => `${verb} halts.github.sekisho.dev`)
-  expect([...admin.difference(developer)]).toEqual([...halting, 'list auditentries.sekisho.dev'])
+  const policies = [...verbs, 'delete'].map(verb => `${verb} grantpolicies.github.sekisho.dev`)
+  expect([...admin.difference(developer)]).toEqual([...policies, ...halting, 'list auditentries.sekisho.dev'])
 })
 
 describe.each([...rolesByName])('%s', (name, rules) => {
@@ -77,6 +78,7 @@ function verbsOf(role: string, { plural, options: { tenantAccess } }: (typeof ki
     read: [],
     'create-delete': ['create', 'delete'],
     'create-change-by-admin': role === tenantRoles.admin ? ['create', 'update', 'patch'] : [],
+    'write-by-admin': role === tenantRoles.admin ? ['create', 'update', 'patch', 'delete'] : [],
     write: ['create', 'update', 'patch', 'delete'],
   }
   const reads = role === tenantRoles.auditor || role === tenantRoles.viewer
@@ -86,12 +88,21 @@ function verbsOf(role: string, { plural, options: { tenantAccess } }: (typeof ki
 test('an auditor reads what decides about access and the log, and nothing of applications', () => {
   const reads = (plurals: readonly string[]) =>
     plurals.flatMap(plural => ['get', 'list', 'watch'].map(verb => `${verb} ${plural}`))
-  const own = reads(['installations.github', 'repositorygrants.github', 'halts.github', 'previewapprovals.apps'])
+  const own = reads([
+    'installations.github',
+    'repositorygrants.github',
+    'grantpolicies.github',
+    'halts.github',
+    'previewapprovals.apps',
+  ])
   const log = 'list auditentries.sekisho.dev'
   expect(rights(tenantAuditorRules)).toEqual([log, ...own.map(right => `${right}.sekisho.dev`)])
-  const others = reads(['tenants.tenancy', 'domainclaims.tenancy', 'clustergithubapps.github']).map(
-    right => `${right}.sekisho.dev`,
-  )
+  const others = reads([
+    'tenants.tenancy',
+    'domainclaims.tenancy',
+    'clustergithubapps.github',
+    'clustergrantpolicies.github',
+  ]).map(right => `${right}.sekisho.dev`)
   const rest = new Set(rights(auditorRules)).difference(new Set(rights(tenantAuditorRules)))
   expect([...rest]).toEqual([...others, 'get configmaps.'])
   const maps = auditorRules.filter(({ resources }) => resources.includes('configmaps'))

@@ -35,6 +35,7 @@ const changes: Readonly<Record<TenantAccess, Readonly<Record<Writer, readonly st
   read: { developer: [], admin: [] },
   'create-delete': { developer: ['create', 'delete'], admin: ['create', 'delete'] },
   'create-change-by-admin': { developer: [], admin: ['create', 'update', 'patch'] },
+  'write-by-admin': { developer: [], admin: write },
   write: { developer: write, admin: write },
 }
 
@@ -119,7 +120,7 @@ const scales: readonly RoleRule[] = kinds
   .map(({ group, plural }) => rule(group, [`${plural}/scale`], ['get', 'update', 'patch']))
 
 /**
- * The rules of each role. An admin has the rights of a developer, halts, and reads the audit log. An auditor reads that and
+ * The rules of each role. An admin has the rights of a developer, halts, writes GrantPolicies, and reads the audit log. An auditor reads that and
  * what decides about access.
  */
 export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {

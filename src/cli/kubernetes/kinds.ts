@@ -6,6 +6,7 @@ import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { clusterKind, namespacedKind } from '../../api/builtin/resource-type.ts'
+import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
@@ -23,6 +24,8 @@ export const appPipelines = namespacedKind<AppPipeline>(apps, 'AppPipeline', 'ap
 export const releases = namespacedKind<Release>(apps, 'Release', 'releases')
 export const installations = namespacedKind<Installation>(github, 'Installation', 'installations')
 export const repositoryGrants = namespacedKind<RepositoryGrant>(github, 'RepositoryGrant', 'repositorygrants')
+export const grantPolicies = namespacedKind<GrantPolicy>(github, 'GrantPolicy', 'grantpolicies')
+export const clusterGrantPolicies = clusterKind<ClusterGrantPolicy>(github, 'ClusterGrantPolicy', 'clustergrantpolicies')
 export const halts = namespacedKind<Halt>(github, 'Halt', 'halts')
 export const tenants = clusterKind<Tenant>('tenancy.sekisho.dev/v1alpha1', 'Tenant', 'tenants')
 export const domainClaims = clusterKind<DomainClaim>('tenancy.sekisho.dev/v1alpha1', 'DomainClaim', 'domainclaims')
@@ -36,6 +39,8 @@ export const ownKinds: readonly ResourceType[] = [
   releases,
   installations,
   repositoryGrants,
+  grantPolicies,
+  clusterGrantPolicies,
   halts,
   tenants,
   domainClaims,

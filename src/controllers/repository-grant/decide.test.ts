@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
+import { noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltObject } from '../../policy/testing/halt-object.ts'
 import { grantObject, host, installationObject, ready } from '../../services/token-desk/testing/desk-objects.ts'
 import { checks, repositoryChecks } from './checks.ts'
@@ -33,6 +34,8 @@ function facts(change: Partial<Facts> = {}): Facts {
     installationReady: true,
     answer: found(),
     halts: [],
+    policies: noGrantPolicies,
+    memberships: new Map(),
     tenant: 'acme',
     askedAt: now,
     ...change,

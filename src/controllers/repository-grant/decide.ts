@@ -3,11 +3,12 @@
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
+import { auditRuling, policyRuling } from '../../policy/grants/policy-ruling.ts'
 import { haltedText } from '../../policy/halt.ts'
-import { decideGrant } from '../../policy/index.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
 import { checks } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
+import { isOfThesePolicies, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
@@ -24,26 +25,34 @@ export type Decision = {
   readonly ready: WantedCondition
   /** GitHub answered everything just now. */
   readonly checked: boolean
+  /** The ruling is from the policies as they are now. */
+  readonly isOfPolicies: boolean
+  /** What policies in mode Audit would change; of a ruling of an earlier time, what the status says. */
+  readonly audit: NonNullable<RepositoryGrant['status']>['audit']
   /** The grant does not hold: active tokens under it must end. */
   readonly revoke: boolean
 }
 
 const graceMilliseconds = 86_400_000
 
-/** Applies the rules again when GitHub answered; otherwise the ruling in the status stands. */
+/** Applies the rules again when GitHub answered, and changed policies when they decide without it; otherwise the ruling stands. */
 export function decide(facts: Facts): Decision {
   const { kind } = facts.answer
   const checked = kind === 'found' || kind === 'missing' || kind === 'no-person'
   const judged = checked ? judge(facts) : judgedBefore(facts.object.status)
-  const ruling = checked ? rulingOn(facts, judged) : earlierRuling(facts)
+  const unasked = checked ? undefined : rulingWithout(facts, judged)
+  const ruling = checked ? rulingOn(facts, judged) : (unasked ?? earlierRuling(facts))
   const approved = approval(facts, ruling, judged)
-  const ready = readiness(facts, ruling, judged) ?? approved
+  const isOfPolicies = checked || unasked !== undefined
+  const ready = readiness(facts, ruling, { judged, isOfPolicies }) ?? approved
   return {
     ruling,
     judged,
     approved: { type: 'Approved', ...approved },
     ready: { type: 'Ready', ...ready },
     checked,
+    isOfPolicies,
+    audit: auditOf(facts, { judged, ruling, isOfPolicies }),
     // The controller of the Halt revokes what it halts, and counts it.
     revoke: ready.status === 'False' && ready.reason !== reasons.halted,
   }
@@ -52,12 +61,43 @@ export function decide(facts: Facts): Decision {
 function rulingOn(facts: Facts, judged: Judged): Ruling {
   const refusal = firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)
   if (refusal) return { decision: 'Denied', ...refusal }
-  const { permissions, subjects } = facts.object.spec
-  const repositoryIds = judged.held.map(({ id }) => id)
-  const repositoryNames = new Map(judged.held.map(({ id, name }) => [id, name]))
-  const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
-  if (decision === 'Denied') return { decision, rule, reason: reasons.deniedByPolicy, message }
-  return { decision, rule, reason: reasons.approved, message: `${message}${consequenceOf(subjects)}${endedText(judged)}` }
+  const ruling = policyRuling(facts.policies.enforced, facts.object, knownOfGrant(facts, judged.held))
+  if (ruling.decision === 'Approved') return approvedBy(ruling, facts, judged)
+  if (ruling.decision === 'Denied') return ruling as Ruling
+  // GitHub did not say what the policies ask for, such as the visibility of a repository.
+  const message = 'the policies cannot decide about it: GitHub does not say what they ask for'
+  return { decision: 'Denied', rule: 'policy-facts-are-known', reason: reasons.deniedByGrantPolicy, message }
+}
+
+type Decided = { readonly rule: string; readonly reason: string; readonly message: string }
+
+function approvedBy({ rule, reason, message }: Decided, { object }: Facts, judged: Judged): Ruling {
+  const text = `${message}${consequenceOf(object.spec.subjects)}${endedText(judged)}`
+  return { decision: 'Approved', rule, reason, message: text }
+}
+
+/**
+ * What the policies say while GitHub is not asked: a denial counts at once, an approval only for what was approved before. A
+ * denial of before stays until GitHub is asked. Undefined when they need more, or nothing changed.
+ */
+function rulingWithout(facts: Facts, judged: Judged): Ruling | undefined {
+  const { status } = facts.object
+  const isDecided = status?.decision !== undefined
+  if (facts.installation === undefined || (isDecided && isOfThesePolicies(facts))) return undefined
+  const ruling = rulingUnasked(facts)
+  if (ruling?.decision === 'Denied') return ruling as Ruling
+  return ruling?.decision === 'Approved' && status?.decision === 'Approved' ? approvedBy(ruling, facts, judged) : undefined
+}
+
+type Ruled = Pick<Decision, 'judged' | 'ruling' | 'isOfPolicies'>
+
+/** Only what the rules decide can be decided by others: what a check refuses stays refused. */
+function auditOf(facts: Facts, { judged, ruling, isOfPolicies }: Ruled): Decision['audit'] {
+  const { answer, object, policies } = facts
+  if (!isOfPolicies) return object.status?.audit
+  if (answer.kind !== 'found' || ruling === undefined) return undefined
+  if ((firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)) !== undefined) return undefined
+  return auditRuling(policies, object, { known: knownOfGrant(facts, judged.held), ruling })
 }
 
 /** What is requested is approved as a whole; what was approved goes on for as long as one repository is left. */
@@ -93,8 +133,10 @@ function reasonOf({ isPaced = false }: Unreachable): string {
   return isPaced ? reasons.paced : reasons.unreachable
 }
 
+type Basis = Pick<Decision, 'judged' | 'isOfPolicies'>
+
 /** What makes the readiness differ from the approval; undefined when nothing does. */
-function readiness(facts: Facts, ruling: Ruling | undefined, { held }: Judged): State | undefined {
+function readiness(facts: Facts, ruling: Ruling | undefined, { judged: { held }, isOfPolicies }: Basis): State | undefined {
   const { object, installationReady, answer, askedAt } = facts
   const { expiresAt, checkedAt = '' } = object.status ?? {}
   if (isExpired(object, askedAt))
@@ -107,6 +149,12 @@ function readiness(facts: Facts, ruling: Ruling | undefined, { held }: Judged): 
   }
   if (answer.kind !== 'unreachable' || ruling?.decision !== 'Approved') return undefined
   const reason = reasonOf(answer)
+  if (!isOfPolicies && !isOfThesePolicies(facts))
+    return {
+      status: 'False',
+      reason,
+      message: `the policies changed, and to decide by them GitHub has to answer: ${answer.message}`,
+    }
   if (askedAt.getTime() - Date.parse(checkedAt) < graceMilliseconds)
     return { status: 'True', reason, message: `not checked now: ${answer.message}; the grant was last checked at ${checkedAt}` }
   return { status: 'False', reason, message: `not checked for a day: ${answer.message}` }

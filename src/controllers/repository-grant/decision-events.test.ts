@@ -2,6 +2,7 @@
 // nothing new was decided.
 import { expect, test } from 'vitest'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { decide } from './decide.ts'
@@ -28,6 +29,8 @@ test('a decision is an Event of the grant, once', async () => {
       answer,
       askedAt,
       halts: [],
+      policies: noGrantPolicies,
+      memberships: new Map(),
       tenant: 'acme',
     }
     return writer.write(object, nextStatus(facts, decide(facts)))

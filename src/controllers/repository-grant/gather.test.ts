@@ -7,6 +7,7 @@ import { wakeAnnotation } from '../../api/names.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { type GrantPolicies, noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import { decisionInputs, defaultRecheckTimes, spreadOfGrant } from './decision-inputs.ts'
 import { type GatherDeps, gather } from './gather.ts'
@@ -14,14 +15,23 @@ import { type GatherDeps, gather } from './gather.ts'
 const hour = 3_600_000
 const day = 24 * hour
 
-type State = { readonly installation?: Installation; readonly inUse?: boolean | 'unknown' }
+type State = {
+  readonly installation?: Installation
+  readonly inUse?: boolean | 'unknown'
+  readonly policies?: GrantPolicies
+}
 
 /** Whether GitHub would be asked: the App cannot be opened here, so an attempt shows as `unreachable`. */
-async function isAsked(grant: RepositoryGrant, later: number, { installation = installationObject, inUse = false }: State = {}) {
+async function isAsked(
+  grant: RepositoryGrant,
+  later: number,
+  { installation = installationObject, inUse = false, policies = noGrantPolicies }: State = {},
+) {
   const clock = createFakeClock()
   const checkedAt = new Date(clock.now().getTime() - later).toISOString()
   const deps = {
     halts: { list: () => [] },
+    policiesOf: () => policies,
     tenantOf: () => undefined,
     installations: { get: () => installation },
     githubApps: { get: () => Promise.reject(new Error('asked')) },
@@ -88,6 +98,7 @@ test('while GitHub wants no requests of the App, waiting uses up nothing of what
   const refusal = new AppError('too_many_requests', 'GitHub asked us to wait', { retryAfterSeconds: 40, reason: 'RateLimited' })
   const deps = {
     halts: { list: () => [] },
+    policiesOf: () => noGrantPolicies,
     tenantOf: () => undefined,
     installations: { get: () => installationObject },
     githubApps: { get: async () => ({ client: { mintRefusal: () => refusal } }) },

@@ -1,6 +1,7 @@
 // What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never
 // throws: a failure to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant,
-// when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest.
+// when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest, and
+// what policies deny in any case costs nothing at all.
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
@@ -8,12 +9,16 @@ import { parseUserSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import type { GrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltOf } from '../../policy/halt.ts'
-import type { GitHubApps } from '../../services/token-desk/app-clients.ts'
+import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
+import { isDecidedUnasked, isDeniedUnasked, isOfThesePolicies, neededMemberships } from './policies/known-of-grant.ts'
+import type { KnownPolicies } from './policies/known-policies.ts'
+import { requesterMemberships } from './policies/requester-memberships.ts'
 import { knownRepositories, type ProbeAnswer, type ProbeDeps, probe, type Repository } from './probe.ts'
 import type { ProbeBudget } from './probe-budget.ts'
 
@@ -33,6 +38,9 @@ export type Facts = {
   readonly installationReady: boolean
   readonly answer: GitHubAnswer
   readonly halts: readonly Halt[]
+  readonly policies: GrantPolicies
+  /** To which teams the requester belongs and with which roles, as far as policies needed it. */
+  readonly memberships: ReadonlyMap<string, boolean>
   /** The name of the Tenant whose namespace it is. */
   readonly tenant: string
   /** Before the first request: the facts cover no later change. */
@@ -42,6 +50,7 @@ export type Facts = {
 export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly halts: Pick<Cache<Halt>, 'list'>
+  readonly policiesOf: KnownPolicies
   readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
   readonly budget: ProbeBudget
@@ -56,12 +65,17 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const installation = deps.installations.get({ namespace, name: object.spec.installation })
   const installationReady = isReady(installation)
   const halts = deps.halts.list()
-  const tenant = deps.tenantOf(namespace)?.metadata.name ?? namespace
-  const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, halts, tenant, askedAt })
-  if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
+  const tenant = deps.tenantOf(namespace)
+  const policies = deps.policiesOf(namespace)
+  const facts = (answer: GitHubAnswer, memberships: Facts['memberships'] = new Map()): Facts => ({
+    ...{ object, installation, installationReady, answer, halts, policies, memberships, askedAt },
+    tenant: tenant?.metadata.name ?? namespace,
+  })
+  const unasked = facts({ kind: 'not-due' })
+  if (installation === undefined || !installationReady || isExpired(object, askedAt)) return unasked
   // Nothing is asked in the name of what is halted: a token for the question would be one more.
-  if (haltOfGrant(facts({ kind: 'not-due' }), object.status?.repositories ?? []) !== undefined) return facts({ kind: 'not-due' })
-  if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
+  if (haltOfGrant(unasked, object.status?.repositories ?? []) !== undefined) return unasked
+  if (isDeniedUnasked(unasked) || !(await isDue(deps, unasked, installation))) return unasked
   const grant = { namespace, uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
   // A decision that asks GitHub nothing is a record in the audit log all the same.
@@ -76,10 +90,29 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
     const known = knownRepositories(object.status)
     const { endedRepositories: ended = [] } = object.status ?? {}
     const lost = ended.filter(({ reason }) => reason === reasons.repositoryNotFound).map(({ id }) => id)
-    return facts(await probe(deps, app, { grant: object, installationId, known, lost, requesterId: person.userId }))
+    const answer = await probe(deps, app, { grant: object, installationId, known, lost, requesterId: person.userId })
+    return facts(answer, await membershipsOf(deps, app, { facts: facts(answer), personId: person.userId, tenant }))
   } catch (error) {
     return facts(unreachable(error))
   }
+}
+
+type Asked = { readonly facts: Facts; readonly personId: number; readonly tenant: Tenant | undefined }
+
+/** Asks GitHub only what policies need. */
+async function membershipsOf(
+  deps: GatherDeps,
+  app: GitHubApp,
+  { facts, personId, tenant }: Asked,
+): Promise<Facts['memberships']> {
+  const { answer, installation, object } = facts
+  const needs = neededMemberships(facts)
+  // Who is nobody here is refused for that.
+  if (needs === undefined || installation === undefined || answer.kind !== 'found' || answer.requester.kind === 'unknown')
+    return facts.memberships
+  const { namespace = '', name } = object.metadata
+  const person = { id: personId, login: answer.requester.login }
+  return requesterMemberships(deps, app, { needs, person, grant: { namespace, name }, installation, tenant })
 }
 
 /** The Halt that stands in the way of the grant, whoever uses it. `repositories`: those that it reaches. */
@@ -106,7 +139,8 @@ function isReady(installation: Installation | undefined): boolean {
   return findCondition(installation.status?.conditions, 'Ready')?.status === 'True'
 }
 
-async function isDue(deps: GatherDeps, object: RepositoryGrant, installation: Installation, now: Date): Promise<boolean> {
+async function isDue(deps: GatherDeps, facts: Facts, installation: Installation): Promise<boolean> {
+  const { object, askedAt: now } = facts
   const { status, metadata } = object
   if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
   if (wakeOf(object) !== status.observedWake) return true
@@ -114,6 +148,7 @@ async function isDue(deps: GatherDeps, object: RepositoryGrant, installation: In
   // It was halted: what held before may not hold any more.
   if (findCondition(status.conditions, 'Ready')?.reason === reasons.halted) return true
   if (status.observedInputs !== decisionInputs(installation)) return true
+  if (!isOfThesePolicies(facts) && !isDecidedUnasked(facts)) return true
   if (status.decision !== 'Approved') return false
   const { inUseMilliseconds, atRestMilliseconds } = deps.recheck
   const sinceCheck = now.getTime() - Date.parse(status.checkedAt)

@@ -1,5 +1,6 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
-// it. Decides nothing.
+// it, a Halt or a policy those that it may be about. Decides nothing.
+import { type ClusterGrantPolicy, clusterGrantPolicy, type GrantPolicy, grantPolicy } from '../../api/github/grant-policy.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
@@ -16,12 +17,13 @@ import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import { defaultRecheckTimes, installationInputs, type RecheckTimes } from './decision-inputs.ts'
+import { createKnownPolicies } from './policies/known-policies.ts'
 import { createProbeBudget } from './probe-budget.ts'
 import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'halts' | 'tenantOf' | 'tenantsIn' | 'recheck' | 'budget' | 'inStep'
+  'grants' | 'status' | 'installations' | 'halts' | 'policiesOf' | 'tenantOf' | 'tenantsIn' | 'recheck' | 'budget' | 'inStep'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -36,6 +38,10 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
   const halts = manager.cache(halt)
+  const policiesOf = createKnownPolicies({
+    policies: manager.cache(grantPolicy),
+    clusterPolicies: manager.cache(clusterGrantPolicy),
+  })
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
   const { client } = manager
@@ -58,6 +64,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       .list()
       .filter(grant => namespace === platformNamespace || grant.metadata.namespace === namespace)
       .map(keyOf)
+  const said = ({ metadata, spec }: GrantPolicy | ClusterGrantPolicy): unknown => [metadata.uid, spec]
   const definition: ControllerDefinition = {
     name: 'repository-grant',
     for: repositoryGrant,
@@ -66,10 +73,12 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
         predicate: partChanged(inputs),
       }),
       watches(halt, within, { predicate: partChanged(standing) }),
+      watches(grantPolicy, ({ metadata }) => grants.list(metadata.namespace).map(keyOf), { predicate: partChanged(said) }),
+      watches(clusterGrantPolicy, () => grants.list().map(keyOf), { predicate: partChanged(said) }),
     ],
     reconcile: context =>
       reconcileRepositoryGrant(
-        { ...deps, budget, inStep, grants, status, installations, halts, tenantOf, tenantsIn, recheck },
+        { ...deps, budget, inStep, grants, status, installations, halts, policiesOf, tenantOf, tenantsIn, recheck },
         context,
       ),
   }

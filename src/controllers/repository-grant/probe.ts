@@ -1,6 +1,7 @@
 // Asks GitHub, as the App, which repositories the names of a grant mean and what access its requester has to them. The token
 // can read metadata of those repositories and nothing else, is audited before it exists, never leaves this file and is revoked
 // after use. Writes nothing except to the audit log.
+import type { Visibility } from '../../api/github/grant-policy.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import {
   createRepositoryClient,
@@ -36,6 +37,8 @@ export type ProbeAnswer =
       readonly missing: readonly number[]
       /** The ids of those that are archived. */
       readonly archived: readonly number[]
+      /** By id, where GitHub says it. */
+      readonly visibility?: ReadonlyMap<number, Visibility>
       readonly requester: RequesterAccess
     }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
@@ -81,7 +84,14 @@ export async function probe(deps: ProbeDeps, app: GitHubApp, request: ProbeReque
     if (typeof part === 'string') return { kind: 'missing', names: grant.spec.repositories }
     const repositories = matched(part.minted, grant)
     if (repositories === undefined) return { kind: 'missing', names: missingNames(part.minted, grant.spec.repositories) }
-    return { kind: 'found', repositories, missing: [], archived: archivedOf(part.minted), requester: part.requester }
+    return {
+      kind: 'found',
+      repositories,
+      missing: [],
+      archived: archivedOf(part.minted),
+      visibility: visibilityOf([part]),
+      requester: part.requester,
+    }
   }
   const parts = await askApart(deps, app, request, [
     known.filter(({ id }) => !lost.includes(id)),
@@ -95,6 +105,7 @@ export async function probe(deps: ProbeDeps, app: GitHubApp, request: ProbeReque
     repositories: known.map(({ id, name }) => ({ id, name: names.get(id) ?? name })),
     missing: known.flatMap(({ id }) => (names.has(id) ? [] : [id])),
     archived: parts.flatMap(({ minted }) => archivedOf(minted)),
+    visibility: visibilityOf(parts),
     requester: parts.map(({ requester }) => requester).reduce(together, first.requester),
   }
 }
@@ -177,6 +188,11 @@ function together(one: RequesterAccess, other: RequesterAccess): RequesterAccess
 
 function archivedOf({ repositories }: MintedToken): readonly number[] {
   return repositories.filter(({ archived }) => archived === true).map(({ id }) => id)
+}
+
+function visibilityOf(parts: readonly Part[]): ReadonlyMap<number, Visibility> {
+  const repositories = parts.flatMap(({ minted }) => minted.repositories)
+  return new Map(repositories.flatMap(({ id, visibility }) => (visibility === undefined ? [] : [[id, visibility]])))
 }
 
 /**

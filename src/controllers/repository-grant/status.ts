@@ -18,10 +18,10 @@ export function isNewRuling(before: GrantStatus | undefined, { ruling }: Decisio
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
 export function nextStatus(
-  { object, installation, answer, askedAt }: Facts,
-  { ruling, judged, approved, ready, checked }: Decision,
+  { object, installation, answer, policies, askedAt }: Facts,
+  { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
-  const { conditions, observedWake, endedRepositories: _, ...before } = object.status ?? {}
+  const { conditions, observedWake, endedRepositories: _, audit: __, observedPolicies: ___, ...before } = object.status ?? {}
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
@@ -36,10 +36,15 @@ export function nextStatus(
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
-    ...defined({ observedWake: wake }),
+    ...defined({ observedWake: wake, observedPolicies: seenPolicies(object, policies, isOfPolicies), audit }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
   }
+}
+
+/** Those that the ruling is from. */
+function seenPolicies({ status }: Facts['object'], { digest }: Facts['policies'], isOfPolicies: boolean): string | undefined {
+  return isOfPolicies ? digest : status?.observedPolicies
 }
 
 /** Before the first approval nothing has ended: what is requested is denied as a whole. */

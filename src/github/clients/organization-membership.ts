@@ -1,7 +1,8 @@
 // The people and teams of an organisation, read either as the person or as the App (which needs members: read).
 // Only `active` and `admin` together mean an owner; a pending invitation means nothing.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user ,
-// https://docs.github.com/en/rest/teams/teams#get-a-team-by-name (teams by organisation id and team id)
+// https://docs.github.com/en/rest/teams/teams#get-a-team-by-name (teams by organisation id and team id) ,
+// https://docs.github.com/en/rest/teams/members#get-team-membership-for-a-user
 import { isAppError } from '../../lib/errors.ts'
 import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
@@ -31,6 +32,10 @@ export type OrganizationClient = {
   readonly membership: (organizationLogin: string, userLogin: string) => Promise<OrganizationMembership | undefined>
   /** Whether the organisation has the team, nested and secret ones too. By ids: another organisation can take over the login. */
   readonly hasTeam: (organizationId: number, teamId: number) => Promise<boolean>
+  /** Whether the person is an active member of the team or of one below it; false when there is no such team or person. */
+  readonly isTeamMember: (organizationId: number, teamId: number, userLogin: string) => Promise<boolean>
+  /** Whether the organisation has this login now. */
+  readonly isLoginOf: (organizationId: number, organizationLogin: string) => Promise<boolean>
 }
 
 /** Needs a token with members: read (`AppClient.mintOrganizationReader`). */
@@ -53,6 +58,26 @@ export function createOrganizationClient(deps: TokenClientDeps): OrganizationCli
         const team = recordOf(data, 'team')
         const owner = integerAt(objectAt(team, 'organization', 'team'), 'id', 'team.organization')
         return integerAt(team, 'id', 'team') === teamId && owner === organizationId
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return false
+        throw error
+      }
+    },
+    async isTeamMember(organizationId, teamId, userLogin) {
+      const parameters = { organization_id: organizationId, team_id: teamId, username: userLogin }
+      const route = 'GET /organizations/{organization_id}/team/{team_id}/memberships/{username}'
+      try {
+        const { data } = await requester.request(route, parameters)
+        return textAt(recordOf(data, 'team membership'), 'state', 'team membership') === 'active'
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return false
+        throw error
+      }
+    },
+    async isLoginOf(organizationId, organizationLogin) {
+      try {
+        const { data } = await requester.request('GET /orgs/{org}', { org: organizationLogin })
+        return integerAt(recordOf(data, 'organization'), 'id', 'organization') === organizationId
       } catch (error) {
         if (isAppError(error, 'not_found')) return false
         throw error

@@ -1,0 +1,60 @@
+// What is known of a grant for the policies, with and without an answer of GitHub, and what they say about it by that. Pure.
+import { findCondition } from '../../../kube/object/conditions.ts'
+import { hasPolicies } from '../../../policy/grants/decide-policies.ts'
+import { type KnownOfGrant, needsOfGrant, type PolicyRuling, policyRuling } from '../../../policy/grants/policy-ruling.ts'
+import type { Facts } from '../gather.ts'
+import type { Repository } from '../probe.ts'
+
+/** Of `repositories`, which GitHub named just now or which the status holds. */
+export function knownOfGrant({ installation, answer, memberships }: Facts, repositories: readonly Repository[]): KnownOfGrant {
+  const visibility = answer.kind === 'found' ? answer.visibility : undefined
+  return {
+    host: installation?.spec.account.host ?? '',
+    repositories: repositories.map(({ id, name }) => ({ id, name, visibility: visibility?.get(id) })),
+    memberships,
+  }
+}
+
+/** Before the first answer of GitHub: by the names of the spec, which are the present ones or mean no repository. */
+function knownBefore({ object, installation, memberships }: Facts): KnownOfGrant {
+  const { repositories } = object.status ?? {}
+  return {
+    host: installation?.spec.account.host ?? '',
+    repositories: repositories
+      ? repositories.map(({ id, name }) => ({ id, name, visibility: undefined }))
+      : object.spec.repositories.map(name => ({ id: undefined, name, visibility: undefined })),
+    memberships,
+  }
+}
+
+/** Whether the grant was decided from these policies. */
+export function isOfThesePolicies({ object: { status }, policies }: Pick<Facts, 'object' | 'policies'>): boolean {
+  return status?.observedPolicies === policies.digest
+}
+
+/** Whether nothing can be approved, whatever GitHub answers: then it is not asked at all. Only before the first approval. */
+export function isDeniedUnasked(facts: Facts): boolean {
+  return facts.object.status?.repositories === undefined && rulingUnasked(facts)?.decision === 'Denied'
+}
+
+/** Whether changed policies, by what is known, leave an approved grant as it is or deny it: then GitHub need not be asked. */
+export function isDecidedUnasked(facts: Facts): boolean {
+  const ruling = rulingUnasked(facts)
+  if (ruling === undefined || ruling.decision === 'Unknown' || facts.policies.audited !== undefined) return false
+  return ruling.decision === 'Denied' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
+}
+
+/** By what is known without GitHub; undefined while that is nothing that the platform's own rules could decide by. */
+export function rulingUnasked(facts: Facts): PolicyRuling | undefined {
+  const { object, policies } = facts
+  const isResolved = object.status?.repositories !== undefined
+  return isResolved || hasPolicies(policies.enforced) ? policyRuling(policies.enforced, object, knownBefore(facts)) : undefined
+}
+
+/** The teams and roles that decide about the grant, now that its repositories are known; undefined for none. */
+export function neededMemberships(facts: Facts) {
+  const { answer, policies, object } = facts
+  if (answer.kind !== 'found' || policies.digest === undefined) return undefined
+  const needs = needsOfGrant(policies, object, knownOfGrant(facts, answer.repositories))
+  return needs && (needs.teams.length > 0 || needs.roles.length > 0) ? needs : undefined
+}

@@ -1,0 +1,218 @@
+// Policies against casbin over all rules; unknown facts against every way in which they can turn out; what wins over what.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decidePolicies, noPolicies, type PolicySet, policiesDigest } from './decide-policies.ts'
+import type { PolicyAtom, PolicyFacts, PolicyVerdict } from './policy-facts.ts'
+import { type Policy, policyLayer } from './policy-layer.ts'
+import { anyFacts, anyPolicies, completed } from './testing/any-policies.ts'
+import { plainCasbin } from './testing/plain-casbin.ts'
+
+const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): PolicySet => ({
+  cluster: policyLayer('ClusterGrantPolicy', cluster),
+  namespace: policyLayer('GrantPolicy', namespace),
+})
+
+const atomsOf = ({ subjects, repositories, permissions }: PolicyFacts): readonly PolicyAtom[] =>
+  subjects.flatMap(subject =>
+    repositories.flatMap(repository =>
+      Object.entries(permissions).map(([permission, level]) => ({ subject, repository, permission, level })),
+    ),
+  )
+
+function plainEffect(cluster: readonly Policy[], namespace: readonly Policy[], facts: PolicyFacts): 'Allow' | 'Deny' {
+  const layers = [plainCasbin(cluster), plainCasbin(namespace)]
+  return atomsOf(facts).every(atom => layers.every(layer => layer(facts, atom) === 'allow')) ? 'Allow' : 'Deny'
+}
+
+const choices = fc.array(fc.nat(5), { minLength: 8, maxLength: 8 })
+
+describe('the index', () => {
+  test('decides as casbin over all rules does, for any policies and facts', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const known = completed(facts, picks)
+        expect(decidePolicies(setOf(cluster, namespace), known).effect).toBe(plainEffect(cluster, namespace, known))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('says nothing about unknown facts that any outcome of them contradicts', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const set = setOf(cluster, namespace)
+        const { effect } = decidePolicies(set, facts)
+        fc.pre(effect !== 'Unknown')
+        expect(decidePolicies(set, completed(facts, picks)).effect).toBe(effect)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('needs something whenever it does not know', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyFacts, (policies, facts) => {
+        const verdict = decidePolicies(setOf([], policies), facts)
+        if (verdict.effect !== 'Unknown') return
+        const { teams, roles, repositories } = verdict.needs
+        expect(teams.length + roles.length > 0 || repositories).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('never allows more with one more policy of the cluster that denies', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const known = completed(facts, picks)
+        fc.pre(decidePolicies(setOf(cluster, namespace), known).effect === 'Deny')
+        const more = [...cluster, policy('more', [{ name: 'deny', effect: 'Deny', permissions: { contents: 'read' } }])]
+        expect(decidePolicies(setOf(more, namespace), known).effect).toBe('Deny')
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+type Rule = Policy['spec']['rules'][number]
+
+function policy(name: string, rules: readonly Rule[], builtInRules: 'Keep' | 'Replace' = 'Keep'): Policy {
+  return {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'GrantPolicy',
+    metadata: { name },
+    spec: { mode: 'Enforce', builtInRules, rules: [...rules] },
+  }
+}
+
+const request = (permissions: PolicyFacts['permissions'], change: Partial<PolicyFacts> = {}): PolicyFacts => ({
+  host: 'github.com',
+  requester: { personId: 42, memberships: new Map() },
+  repositories: [{ id: 11, name: 'acme/shop', visibility: 'private' }],
+  permissions,
+  subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+  ...change,
+})
+
+const writing: Rule = { name: 'write', effect: 'Allow', repositories: ['acme/*'], permissions: { contents: 'write' } }
+
+describe('what wins', () => {
+  const cases: readonly (readonly [string, readonly Policy[], readonly Policy[], PolicyFacts, Partial<PolicyVerdict>])[] = [
+    ['without policies, reading as ever', [], [], request({ contents: 'read' }), { effect: 'Allow' }],
+    ['without policies, no writing', [], [], request({ contents: 'write' }), { effect: 'Deny', rule: 'no-grant-policy-allows' }],
+    [
+      'a tenant cannot allow what the platform does not',
+      [],
+      [policy('a', [writing])],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows' },
+    ],
+    [
+      'what the platform lets tenants allow is not allowed by that',
+      [policy('cap', [writing])],
+      [],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'no-grant-policy-allows' },
+    ],
+    [
+      'what both allow is allowed',
+      [policy('cap', [writing])],
+      [policy('a', [writing])],
+      request({ contents: 'write' }),
+      { effect: 'Allow', rules: ['GrantPolicy/a/write', 'ClusterGrantPolicy/cap/write'] },
+    ],
+    [
+      'a denial wins over any number of allowances',
+      [policy('cap', [writing])],
+      [policy('a', [writing]), policy('b', [{ ...writing, name: 'never', effect: 'Deny' }])],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'GrantPolicy/b/never', origin: 'GrantPolicy' },
+    ],
+    [
+      'what the platform always denies, a ClusterGrantPolicy cannot allow',
+      [policy('cap', [{ name: 'all', effect: 'Allow', permissions: { '*': 'admin' } }], 'Replace')],
+      [policy('a', [{ name: 'all', effect: 'Allow', permissions: { '*': 'admin' } }], 'Replace')],
+      request({ administration: 'read' }),
+      { effect: 'Deny', rule: 'no-administration', origin: 'built-in' },
+    ],
+    [
+      'one policy that replaces the built-in rules leaves what rules allow',
+      [],
+      [policy('a', [{ name: 'checks', effect: 'Allow', permissions: { checks: 'read' } }], 'Replace')],
+      request({ contents: 'read' }),
+      { effect: 'Deny', rule: 'no-grant-policy-allows' },
+    ],
+    [
+      'a denial applies from its level on',
+      [],
+      [policy('a', [{ name: 'no-writes', effect: 'Deny', permissions: { statuses: 'write' } }])],
+      request({ statuses: 'read' }),
+      { effect: 'Allow' },
+    ],
+    [
+      'a certain denial does not wait for what is unknown',
+      [],
+      [
+        policy('a', [
+          { name: 'team', effect: 'Deny', requesters: [{ type: 'Team', id: 7 }], permissions: { contents: 'read' } },
+          { name: 'shop', effect: 'Deny', repositories: ['ACME/SHOP'], permissions: { contents: 'read' } },
+        ]),
+      ],
+      request({ contents: 'read' }),
+      { effect: 'Deny', rule: 'GrantPolicy/a/shop' },
+    ],
+    [
+      'a denial of a team needs the team',
+      [],
+      [policy('a', [{ name: 'team', effect: 'Deny', requesters: [{ type: 'Team', id: 7 }], permissions: { '*': 'read' } }])],
+      request({ contents: 'read' }),
+      { effect: 'Unknown', needs: { teams: [7], roles: [], repositories: false } },
+    ],
+    [
+      'a role of one who does not have it does not count',
+      [],
+      [policy('a', [{ name: 'r', effect: 'Deny', requesters: [{ type: 'Role', role: 'admin' }], permissions: { '*': 'read' } }])],
+      request({ contents: 'read' }, { requester: { personId: 42, memberships: new Map([['role:admin', false]]) } }),
+      { effect: 'Allow' },
+    ],
+    [
+      'an effect of a later version denies',
+      [],
+      [policy('a', [{ name: 'later', effect: 'RequireApproval' as 'Deny', permissions: { contents: 'read' } }])],
+      request({ contents: 'read' }),
+      { effect: 'Deny', rule: 'GrantPolicy/a/later' },
+    ],
+    [
+      'ids of another host are others',
+      [],
+      [
+        policy('a', [
+          { name: 'h', effect: 'Deny', host: 'github.example.com', repositoryIds: [11], permissions: { contents: 'read' } },
+        ]),
+      ],
+      request({ contents: 'read' }),
+      { effect: 'Allow' },
+    ],
+  ]
+  test.each(cases)('%s', (...[, cluster, namespace, facts, verdict]) => {
+    expect(decidePolicies(setOf(cluster, namespace), facts)).toMatchObject(verdict)
+  })
+
+  test('a denial says what it denies, and by which rule', () => {
+    const set = setOf(
+      [],
+      [policy('a', [{ name: 'shop', effect: 'Deny', repositories: ['acme/shop'], permissions: { '*': 'read' } }])],
+    )
+    expect(decidePolicies(set, request({ contents: 'read' }))).toMatchObject({
+      message: 'contents: read on acme/shop (id 11) for the ServiceAccount runner is denied by the rule GrantPolicy/a/shop',
+    })
+  })
+})
+
+test('the digest changes with what policies say, and not with their order', () => {
+  const [a, b] = [policy('a', [writing]), policy('b', [writing])]
+  expect(policiesDigest(noPolicies)).toBeUndefined()
+  expect(policiesDigest(setOf([], [a, b]))).toBe(policiesDigest(setOf([], [b, a])))
+  expect(policiesDigest(setOf([], [a]))).not.toBe(policiesDigest(setOf([], [b])))
+  expect(policiesDigest(setOf([a], []))).not.toBe(policiesDigest(setOf([], [a])))
+})

@@ -1,0 +1,182 @@
+// The policies of one namespace, or those of the cluster, as an index: by permission and by requester. Compiled once for each
+// state of the objects. Pure. It finds the rules that match one combination, and says of those whose match depends on facts that
+// are not known that they may match. A test holds it to casbin over all rules (docs/adr/0086-policies-of-grants.md).
+import { createHash } from 'node:crypto'
+import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'
+import { permissionLevels, permissionRank } from '../permission-level.ts'
+import { type PolicyAtom, type PolicyFacts, personKey, type RuleOrigin, roleKey, teamKey } from './policy-facts.ts'
+import { type RepositoryMatcher, repositoryMatcher } from './repository-pattern.ts'
+
+/** A policy of either kind. */
+export type Policy = GrantPolicy | ClusterGrantPolicy
+type Rule = Policy['spec']['rules'][number]
+
+/** One rule. */
+type Row = {
+  readonly id: string
+  readonly origin: RuleOrigin
+  readonly denies: boolean
+  readonly permissions: ReadonlyMap<string, number>
+  readonly host: string | undefined
+  readonly patterns: readonly RepositoryMatcher[] | undefined
+  readonly repositoryIds: ReadonlySet<number> | undefined
+  readonly visibility: readonly string[] | undefined
+  readonly subjects: Rule['subjects']
+}
+
+/** Rules by the key of their requester; `asked` are the keys that only GitHub can answer. */
+type Bucket = { readonly rows: Map<string, Row[]>; readonly asked: Set<string> }
+
+/** The policies of one place. */
+export type PolicyLayer = {
+  readonly index: ReadonlyMap<string, Bucket>
+  /** Of what they say; undefined when there are none. */
+  readonly digest: string | undefined
+}
+
+/** What the rules of a layer say about one combination: the first that match, and whether others may. */
+export type Found = { deny: Row | undefined; allow: Row | undefined; mayDeny: boolean; mayAllow: boolean }
+
+const [anybody, anything] = ['*', '*']
+
+/** The order of the policies does not matter. `kind` names them in decisions. */
+export function policyLayer(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policies: readonly Policy[]): PolicyLayer {
+  const sorted = policies.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  const index = new Map<string, Bucket>()
+  const replaced = sorted.some(({ spec }) => spec.builtInRules === 'Replace')
+  for (const rule of defaultGrantRules) if (!replaced || rule.effect === 'deny') add(index, builtInRow(rule), [anybody])
+  for (const { metadata, spec } of sorted)
+    for (const rule of spec.rules) add(index, rowOf(kind, metadata.name, rule), requesterKeys(rule))
+  const said = sorted.map(({ metadata, spec }) => ({ name: metadata.name, spec }))
+  const digest = createHash('sha256')
+    .update(canonicalJson(structuredClone(said)))
+    .digest('hex')
+    .slice(0, 32)
+  return { index, digest: sorted.length === 0 ? undefined : digest }
+}
+
+function builtInRow({ id, effect, subject, permission, level }: GrantRule): Row {
+  return {
+    id,
+    origin: 'built-in',
+    denies: effect === 'deny',
+    permissions: new Map([[permission, permissionRank(level)]]),
+    host: undefined,
+    patterns: undefined,
+    repositoryIds: undefined,
+    visibility: undefined,
+    subjects: subject === '*' ? undefined : [{ kind: subject }],
+  }
+}
+
+function rowOf(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policy: string, rule: Rule): Row {
+  const { name, effect, host, repositories, repositoryIds, visibility, permissions, subjects } = rule
+  return {
+    id: `${kind}/${policy}/${name}`,
+    origin: kind,
+    // What is not an allowance never becomes one.
+    denies: effect !== 'Allow',
+    permissions: new Map(Object.entries(permissions).map(([key, level]) => [key, rankOf(level)])),
+    host,
+    patterns: repositories?.map(repositoryMatcher),
+    repositoryIds: repositoryIds && new Set(repositoryIds),
+    visibility,
+    subjects,
+  }
+}
+
+/** A level that nobody knows allows nothing and denies everything. */
+function rankOf(level: string): number {
+  return permissionLevels.some(known => known === level) ? permissionRank(level) : 0
+}
+
+function requesterKeys({ requesters }: Rule): readonly string[] {
+  if (requesters === undefined) return [anybody]
+  return requesters.flatMap(({ type, id, role }) => {
+    if (type === 'Role') return role === undefined ? [] : [roleKey(role)]
+    return id === undefined ? [] : [type === 'Team' ? teamKey(id) : personKey(id)]
+  })
+}
+
+function add(index: Map<string, Bucket>, row: Row, requesters: readonly string[]): void {
+  for (const permission of row.permissions.keys()) {
+    const bucket = index.get(permission) ?? { rows: new Map(), asked: new Set() }
+    index.set(permission, bucket)
+    for (const key of requesters) {
+      const rows = bucket.rows.get(key) ?? []
+      bucket.rows.set(key, rows)
+      rows.push(row)
+      if (key.startsWith('team:') || key.startsWith('role:')) bucket.asked.add(key)
+    }
+  }
+}
+
+/** Collects what would decide whether a rule matches. */
+export type Open = { readonly keys: Set<string>; repositories: boolean }
+
+/** What is not known about rules that may match is added to `open`. */
+export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, atom: PolicyAtom, open: Open): Found {
+  const found: Found = { deny: undefined, allow: undefined, mayDeny: false, mayAllow: false }
+  const level = permissionRank(atom.level)
+  for (const permission of new Set([atom.permission, familyOf(atom.permission), anything])) {
+    const bucket = layer.index.get(permission)
+    for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester))
+      for (const row of rows)
+        if (covers(row, permission, level) && concerns(row, host, atom))
+          note(found, row, { isIn: includes(row, atom), asked, open })
+  }
+  return found
+}
+
+type Candidates = { readonly rows: readonly Row[]; readonly asked: string | undefined }
+
+/** By whom they are about; `asked` is the team or role of which it is not known whether the requester belongs to it. */
+function candidates({ rows, asked }: Bucket, { personId, memberships }: PolicyFacts['requester']): readonly Candidates[] {
+  const certain = personId === undefined ? [anybody] : [anybody, personKey(personId)]
+  const found: Candidates[] = certain.map(key => ({ rows: rows.get(key) ?? [], asked: undefined }))
+  for (const key of asked) {
+    const isMember = memberships.get(key)
+    if (isMember !== false) found.push({ rows: rows.get(key) ?? [], asked: isMember === true ? undefined : key })
+  }
+  return found
+}
+
+type Match = { readonly isIn: boolean | undefined; readonly asked: string | undefined; readonly open: Open }
+
+function note(found: Found, row: Row, { isIn, asked, open }: Match): void {
+  if (isIn === false) return
+  if (isIn === true && asked === undefined) {
+    if (row.denies) found.deny ??= row
+    else found.allow ??= row
+    return
+  }
+  if (row.denies) found.mayDeny = true
+  else found.mayAllow = true
+  if (asked !== undefined) open.keys.add(asked)
+  if (isIn === undefined) open.repositories = true
+}
+
+function covers({ denies, permissions }: Row, permission: string, level: number): boolean {
+  const named = permissions.get(permission)
+  return named !== undefined && (denies ? level >= named : level <= named)
+}
+
+function concerns({ host, subjects }: Row, given: string, { subject }: PolicyAtom): boolean {
+  if (host !== undefined && host !== given) return false
+  if (subjects === undefined) return true
+  return subjects.some(({ kind, name }) => kind === subject.kind && (name === undefined || name === subject.name))
+}
+
+/** Whether the repository is one of the rule; undefined when that is not known. */
+function includes({ patterns, repositoryIds, visibility }: Row, { repository }: PolicyAtom): boolean | undefined {
+  const { id, name } = repository
+  if (repository.visibility !== undefined && visibility?.includes(repository.visibility) === false) return false
+  const isVisible = visibility === undefined || repository.visibility !== undefined ? true : undefined
+  if (patterns === undefined && repositoryIds === undefined) return isVisible
+  if (patterns?.some(pattern => pattern(name)) === true) return isVisible
+  if (repositoryIds === undefined) return false
+  if (id === undefined) return undefined
+  return repositoryIds.has(id) && isVisible
+}

@@ -1,0 +1,93 @@
+// What the rules say about one RepositoryGrant, by what is known of it: the rules of the platform without policies, otherwise
+// the policies. Pure: the controller decides by it, and `sekisho policy test` says beforehand what the controller will decide.
+import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import { parseUserSubject } from '../../api/names.ts'
+import { decideGrant } from '../decide-grant.ts'
+import { decidePolicies, hasPolicies, type PolicySet } from './decide-policies.ts'
+import type { GrantPolicies } from './grant-policies.ts'
+import type { Needs, PolicyFacts, PolicyRepository } from './policy-facts.ts'
+
+/** A ruling, or what it depends on. `rule` names the rules that decided. */
+export type PolicyRuling =
+  | { readonly decision: 'Approved' | 'Denied'; readonly rule: string; readonly reason: string; readonly message: string }
+  | { readonly decision: 'Unknown'; readonly needs: Needs }
+
+/** Beside the grant itself. */
+export type KnownOfGrant = {
+  /** Of the Installation. */
+  readonly host: string
+  readonly repositories: readonly PolicyRepository[]
+  readonly memberships: ReadonlyMap<string, boolean>
+}
+
+const maxRule = 253
+const maxMessage = 1000
+
+/** Of the grant as it is, by what is known. */
+export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: KnownOfGrant): PolicyRuling {
+  const { permissions, subjects, requestedBy } = spec
+  if (!hasPolicies(set)) {
+    const repositoryIds = known.repositories.map(({ id = 0 }) => id)
+    const repositoryNames = new Map(known.repositories.map(({ id = 0, name }) => [id, name]))
+    const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
+    return { decision, rule, reason: decision === 'Denied' ? reasons.deniedByPolicy : reasons.approved, message }
+  }
+  if (known.repositories.length === 0) return { decision: 'Unknown', needs: { teams: [], roles: [], repositories: true } }
+  const person = parseUserSubject(requestedBy)
+  const personId = person?.host === known.host ? person.userId : undefined
+  const facts: PolicyFacts = {
+    host: known.host,
+    requester: { personId, memberships: known.memberships },
+    repositories: known.repositories,
+    permissions,
+    subjects,
+  }
+  const verdict = decidePolicies(set, facts)
+  switch (verdict.effect) {
+    case 'Unknown':
+      return { decision: 'Unknown', needs: verdict.needs }
+    case 'Deny': {
+      const { rule, origin, message } = verdict
+      const reason = origin === 'built-in' ? reasons.deniedByPolicy : reasons.deniedByGrantPolicy
+      return { decision: 'Denied', rule, reason, message: `${message}.` }
+    }
+    case 'Allow': {
+      const used = verdict.rules.join(', ')
+      const message = `Allowed by ${used}`.slice(0, maxMessage / 2)
+      return {
+        decision: 'Approved',
+        rule: verdict.rules.join(',').slice(0, maxRule),
+        reason: reasons.approved,
+        message: `${message}.`,
+      }
+    }
+  }
+}
+
+/** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */
+export function auditRuling(
+  { audited }: GrantPolicies,
+  grant: RepositoryGrant,
+  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: { readonly decision: string } },
+): { readonly decision: 'Approved' | 'Denied'; readonly rule: string; readonly message: string } | undefined {
+  if (audited === undefined) return undefined
+  const would = policyRuling(audited, grant, known)
+  if (would.decision === 'Unknown' || would.decision === ruling.decision) return undefined
+  return { decision: would.decision, rule: would.rule, message: would.message.slice(0, maxMessage) }
+}
+
+/** What all rulings about the grant need of GitHub, the one that only says what would be among them. */
+export function needsOfGrant(
+  { enforced, audited }: GrantPolicies,
+  grant: RepositoryGrant,
+  known: KnownOfGrant,
+): Needs | undefined {
+  const rulings = [enforced, ...(audited ? [audited] : [])].map(set => policyRuling(set, grant, known))
+  const needs = rulings.flatMap(ruling => (ruling.decision === 'Unknown' ? [ruling.needs] : []))
+  if (needs.length === 0) return undefined
+  return {
+    teams: [...new Set(needs.flatMap(({ teams }) => teams))],
+    roles: [...new Set(needs.flatMap(({ roles }) => roles))],
+    repositories: needs.some(({ repositories }) => repositories),
+  }
+}
