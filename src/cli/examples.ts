@@ -10,6 +10,7 @@ import { createExamples } from './examples/create.ts'
 import type { Example } from './examples/example.ts'
 import { haltExamples } from './examples/halts.ts'
 import { platformExamples } from './examples/platform.ts'
+import { policyExamples } from './examples/policies.ts'
 import { previewExamples } from './examples/previews.ts'
 import { secretExamples } from './examples/secrets.ts'
 import { taskExamples } from './examples/tasks.ts'
@@ -25,6 +26,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ...previewExamples,
   ...accessExamples,
   ...haltExamples,
+  ...policyExamples,
   ...auditExamples,
   ...platformExamples,
 }

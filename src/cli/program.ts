@@ -12,6 +12,7 @@ import { onCluster } from './program/options.ts'
 import { addAccessCommands } from './program/oversight/access.ts'
 import { addHaltCommands } from './program/oversight/halts.ts'
 import { addPlatformCommands } from './program/oversight/platform.ts'
+import { addPolicyCommands } from './program/oversight/policies.ts'
 import { addPreviewCommands } from './program/previews.ts'
 import { createRunners } from './program/runners.ts'
 import { addSecretCommands } from './program/secrets.ts'
@@ -40,6 +41,7 @@ export function createProgram(terminal: Terminal): Command {
   addPreviewCommands(program, runners)
   addAccessCommands(program, runners)
   addHaltCommands(program, runners)
+  addPolicyCommands(program, runners)
   addAuditCommands(program, runners, terminal)
   addPlatformCommands(program, runners)
   addExamples(program)

@@ -30,12 +30,14 @@ const resources = {
   remoteSyncs: 'remotesyncs.apps.sekisho.dev',
   grants: 'repositorygrants.github.sekisho.dev',
   halts: 'halts.github.sekisho.dev',
+  policies: 'grantpolicies.github.sekisho.dev',
 } as const
 
 const namesOf: Readonly<Record<string, Values>> = {
   application: `names ${resources.applications}`,
   pipeline: `names ${resources.pipelines}`,
   halt: `names ${resources.halts}`,
+  policy: `names ${resources.policies}`,
   'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants}`,
 }
 

@@ -8,6 +8,7 @@ import { applicationPartsScenario } from './application-parts.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
+import { grantPolicyScenario } from './grant-policy.ts'
 import { haltLifting, haltScenario } from './halt.ts'
 import { haltedPersonScenario } from './halted-person.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
@@ -55,6 +56,7 @@ export const scenarios: readonly Scenario[] = [
   haltedPersonScenario,
   haltLifting,
   repositoryGrantDeletion,
+  grantPolicyScenario,
   tokenDeskScenario,
   repositoryGrantScenario,
   installationScenario,

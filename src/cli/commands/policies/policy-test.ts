@@ -1,0 +1,145 @@
+// `sekisho policy test`: what a policy would change about the grants that exist, before it is written. It asks the function by
+// which the controller decides, with what the objects say; what only GitHub knows, it says so. It changes nothing.
+import { readFile } from 'node:fs/promises'
+import type { ClusterGrantPolicy, GrantPolicy } from '../../../api/github/grant-policy.ts'
+import type { Installation } from '../../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { isKubeError } from '../../../kube/client/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { compilePolicies, type GrantPolicies } from '../../../policy/grants/grant-policies.ts'
+import { type KnownOfGrant, policyRuling } from '../../../policy/grants/policy-ruling.ts'
+import type { Cluster } from '../../kubernetes/cluster.ts'
+import { fieldManager } from '../../kubernetes/cluster.ts'
+import { clusterGrantPolicies, grantPolicies, installations, repositoryGrants } from '../../kubernetes/kinds.ts'
+import { type ClusterFormat, present, table } from '../../output.ts'
+import type { ClusterContext } from '../cluster-context.ts'
+import { platformPolicies } from './policies.ts'
+
+type Options = { readonly output: ClusterFormat; readonly filename: string; readonly allNamespaces?: boolean }
+type Policy = GrantPolicy | ClusterGrantPolicy
+
+/** What becomes of a grant: `depends` on what GitHub says about teams, roles or visibility. */
+type Effect = 'ends' | 'may be approved' | 'depends' | 'as before'
+
+/** Part of the contract of the command. `audit`: a policy in mode Audit is among those that were asked. */
+type Tested = {
+  readonly grant: string
+  readonly effect: Effect
+  readonly rule: string
+  readonly message: string
+  readonly audit: boolean
+}
+
+const maxBytes = 4 * 1024 * 1024
+
+/** Says for each grant of the namespace what the policies of the file would change. */
+export async function policyTest({ cluster, terminal }: ClusterContext, options: Options): Promise<void> {
+  const { client, namespace } = cluster
+  const read = await readPolicies(options.filename)
+  const tested: Policy[] = []
+  for (const policy of read) tested.push(await judged(cluster, policy))
+  const where = options.allNamespaces === true ? {} : { namespace }
+  const ofPlatform = await platformPolicies(client)
+  const [own, grants, bound] = [
+    await client.list(grantPolicies, where),
+    await client.list(repositoryGrants, where),
+    await client.list(installations, where),
+  ]
+  const changed = (before: readonly Policy[], kind: string): readonly Policy[] => {
+    const added = tested.filter(policy => policy.kind === kind)
+    const isReplaced = ({ metadata }: Policy): boolean =>
+      added.some(one => one.metadata.name === metadata.name && one.metadata.namespace === metadata.namespace)
+    return [...before.filter(policy => !isReplaced(policy)), ...added]
+  }
+  const capped = changed(ofPlatform ?? [], 'ClusterGrantPolicy')
+  const ofAll = changed(own, 'GrantPolicy')
+  const byNamespace = Map.groupBy(grants, ({ metadata }) => metadata.namespace ?? '')
+  const rows = [...byNamespace].flatMap(([name, some]) => {
+    const isHere = ({ metadata }: Policy): boolean => metadata.namespace === name
+    const after = compilePolicies(capped, ofAll.filter(isHere))
+    return some.map(grant => effectOn(grant, knownOf(grant, bound), after))
+  })
+  const shown = rows.map(({ grant, effect, rule, message }) => [grant, effect, rule, message])
+  const text = () =>
+    rows.length === 0 ? 'there is no RepositoryGrant that it could be about' : table(['GRANT', 'EFFECT', 'RULE', 'WHY'], shown)
+  await present(terminal, options.output, { value: rows, text })
+  if (ofPlatform === undefined)
+    terminal.say('You may not read ClusterGrantPolicies: what the platform allows beyond its built-in rules is not considered.')
+}
+
+async function readPolicies(file: string): Promise<readonly Policy[]> {
+  const bytes = await readFile(file === '-' ? '/dev/stdin' : file).catch((error: unknown) => {
+    throw new AppError('invalid_request', `${file} cannot be read: ${(error as Error).message}`)
+  })
+  if (bytes.length > maxBytes) throw new AppError('invalid_request', `${file} is larger than 4 MiB`)
+  const { parseAllDocuments } = await import('yaml')
+  const documents = parseAllDocuments(bytes.toString('utf8'))
+  const objects = Array.isArray(documents) ? documents.map(document => contentOf(file, document)) : []
+  const policies = objects.filter(isPolicy)
+  if (policies.length === 0 || policies.length < objects.length)
+    throw new AppError('invalid_request', `${file} must have GrantPolicies and ClusterGrantPolicies, and nothing else`)
+  return policies
+}
+
+type YamlDocument = { readonly errors: readonly Error[]; readonly toJS: (options: { maxAliasCount: number }) => unknown }
+
+function contentOf(file: string, document: YamlDocument): unknown {
+  const [error] = document.errors
+  if (error !== undefined) throw new AppError('invalid_request', `${file} is not YAML: ${error.message}`)
+  return document.toJS({ maxAliasCount: 0 })
+}
+
+function isPolicy(value: unknown): value is Policy {
+  const { kind, apiVersion } = (value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown }
+  return apiVersion === grantPolicies.apiVersion && (kind === grantPolicies.kind || kind === clusterGrantPolicies.kind)
+}
+
+/** As the API server would store it: it judges the policy with all its rules, and stores nothing. */
+async function judged({ client, namespace }: Cluster, policy: Policy): Promise<Policy> {
+  const isOfNamespace = policy.kind === grantPolicies.kind
+  const name = policy.metadata?.name ?? ''
+  const metadata = isOfNamespace ? { name, namespace: policy.metadata?.namespace ?? namespace } : { name }
+  const object = { apiVersion: policy.apiVersion, kind: policy.kind, metadata, spec: policy.spec }
+  try {
+    return await client.apply(isOfNamespace ? grantPolicies : clusterGrantPolicies, object, {
+      fieldManager,
+      force: true,
+      dryRun: true,
+    })
+  } catch (error) {
+    if (!isKubeError(error, 403)) throw error
+    throw new AppError(
+      'forbidden',
+      `you may not write ${policy.kind} ${name}, so the API server does not judge it: who may write it can also test it`,
+    )
+  }
+}
+
+function knownOf({ metadata, spec, status }: RepositoryGrant, bound: readonly Installation[]): KnownOfGrant {
+  const installation = bound.find(one => one.metadata.namespace === metadata.namespace && one.metadata.name === spec.installation)
+  const repositories: KnownOfGrant['repositories'] =
+    status?.repositories?.map(({ id, name }) => ({ id, name, visibility: undefined })) ??
+    spec.repositories.map(name => ({ id: undefined, name, visibility: undefined }))
+  return { host: installation?.spec.account.host ?? '', repositories, memberships: new Map() }
+}
+
+/** Policies in mode Audit are tested as if they were enforced: the result is what they would change. */
+function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolicies): Tested {
+  const isAudit = after.audited !== undefined
+  const then = policyRuling(after.audited ?? after.enforced, grant, known)
+  const isApproved = grant.status?.decision === 'Approved'
+  const named = `${grant.metadata.namespace}/${grant.metadata.name}`
+  if (then.decision === 'Unknown') {
+    const { teams, roles, repositories } = then.needs
+    const open = [
+      ...teams.map(id => `team ${id}`),
+      ...roles.map(role => `role ${role}`),
+      ...(repositories ? ['the repositories'] : []),
+    ]
+    return { grant: named, effect: 'depends', rule: '', message: `on what GitHub says about ${open.join(', ')}`, audit: isAudit }
+  }
+  const isThen = then.decision === 'Approved'
+  const changed: Effect = isThen ? 'may be approved' : 'ends'
+  const effect = isThen === isApproved ? 'as before' : changed
+  return { grant: named, effect, rule: then.rule, message: then.message, audit: isAudit }
+}
