@@ -10,6 +10,7 @@ import type { Bench } from './harness/bench.ts'
 import { inbox } from './inbox/index.ts'
 import { memory } from './memory/index.ts'
 import { podStart } from './pod-start/index.ts'
+import { policy } from './policy/index.ts'
 import { previews, previewsAtOnce, previewsAtRest, previewsCycles } from './previews/index.ts'
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
@@ -28,6 +29,7 @@ export const benches: readonly Bench[] = [
   halts,
   memory,
   podStart,
+  policy,
   previews,
   previewsAtOnce,
   previewsAtRest,

@@ -168,6 +168,7 @@ describe('the namespaces of a tenant', () => {
       hard: {
         'count/applications.apps.sekisho.dev': '7',
         'count/remotesyncs.apps.sekisho.dev': '7',
+        'count/grantpolicies.github.sekisho.dev': '10',
         'count/halts.github.sekisho.dev': '50',
         'count/repositorygrants.github.sekisho.dev': '514',
       },

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decidePolicies, noPolicies, type PolicySet, policiesDigest } from './decide-policies.ts'
-import type { PolicyAtom, PolicyFacts, PolicyVerdict } from './policy-facts.ts'
+import type { PolicyFacts, PolicyVerdict } from './policy-facts.ts'
 import { type Policy, policyLayer } from './policy-layer.ts'
-import { anyFacts, anyPolicies, completed } from './testing/any-policies.ts'
+import { anyFacts, anyPolicies, atomsOfFacts, completed } from './testing/any-policies.ts'
 import { plainCasbin } from './testing/plain-casbin.ts'
 
 const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): PolicySet => ({
@@ -12,16 +12,9 @@ const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): Policy
   namespace: policyLayer('GrantPolicy', namespace),
 })
 
-const atomsOf = ({ subjects, repositories, permissions }: PolicyFacts): readonly PolicyAtom[] =>
-  subjects.flatMap(subject =>
-    repositories.flatMap(repository =>
-      Object.entries(permissions).map(([permission, level]) => ({ subject, repository, permission, level })),
-    ),
-  )
-
 function plainEffect(cluster: readonly Policy[], namespace: readonly Policy[], facts: PolicyFacts): 'Allow' | 'Deny' {
   const layers = [plainCasbin(cluster), plainCasbin(namespace)]
-  return atomsOf(facts).every(atom => layers.every(layer => layer(facts, atom) === 'allow')) ? 'Allow' : 'Deny'
+  return atomsOfFacts(facts).every(atom => layers.every(layer => layer(facts, atom) === 'allow')) ? 'Allow' : 'Deny'
 }
 
 const choices = fc.array(fc.nat(5), { minLength: 8, maxLength: 8 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { requesterRoles, visibilities } from '../../../api/github/grant-policy.ts'
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'
-import { type PolicyFacts, roleKey, teamKey } from '../policy-facts.ts'
+import { type PolicyAtom, type PolicyFacts, roleKey, teamKey } from '../policy-facts.ts'
 import type { Policy } from '../policy-layer.ts'
 
 const hosts = ['github.com', 'github.example.com']
@@ -98,4 +98,13 @@ export function completed(facts: PolicyFacts, choices: readonly number[]): Polic
       visibility: visibility ?? pick(visibilities),
     })),
   }
+}
+
+/** Each combination that the facts are about. */
+export function atomsOfFacts({ subjects, repositories, permissions: asked }: PolicyFacts): readonly PolicyAtom[] {
+  return subjects.flatMap(subject =>
+    repositories.flatMap(repository =>
+      Object.entries(asked).map(([permission, level]) => ({ subject, repository, permission, level })),
+    ),
+  )
 }
