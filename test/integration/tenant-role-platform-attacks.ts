@@ -91,6 +91,7 @@ export function platformAttacks(tenant: string): readonly Attack[] {
         ['/apis/tenancy.sekisho.dev/v1alpha1', 'tenants', 'Tenant'],
         ['/apis/github.sekisho.dev/v1alpha1', 'clustergithubapps', 'ClusterGitHubApp'],
         ['/apis/apps.sekisho.dev/v1alpha1', 'applicationcharts', 'ApplicationChart'],
+        ['/apis/github.sekisho.dev/v1alpha1', 'clustergrantpolicies', 'ClusterGrantPolicy'],
       ] as const
     ).flatMap(([base, plural, kind]) => {
       const apiVersion = base.replace(/^\/apis?\//, '')

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
+import { grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
@@ -278,6 +279,30 @@ const restrictedContainer = {
     seccompProfile: { type: 'RuntimeDefault' },
   },
 }
+
+describe('a GrantPolicy', () => {
+  const { apiVersion } = grantPolicy
+  const path = `/apis/${apiVersion}/namespaces/${tenant}/grantpolicies`
+  const spec = { rules: [{ name: 'all', effect: 'Allow', permissions: { '*': 'admin' } }] }
+  const body = { apiVersion, kind: grantPolicy.kind, metadata: { name: 'of-admin' }, spec }
+
+  test('is written by an admin of the tenant', async () => {
+    expect((await send('admin', { method: 'POST', path, body })).status).toBe(201)
+    const change = { spec: { mode: 'Audit' } }
+    expect((await send('admin', { method: 'PATCH', path: `${path}/of-admin`, body: change })).status).toBe(200)
+    expect((await send('admin', { method: 'DELETE', path: `${path}/of-admin` })).status).toBe(200)
+  })
+
+  test.each(['viewer', 'developer', 'auditor', 'outsider', 'workload'])('is written by no %s', async who => {
+    for (const call of [
+      { method: 'POST', path, body },
+      { method: 'PATCH', path: `${path}/of-admin`, body: {} },
+      { method: 'DELETE', path: `${path}/of-admin` },
+      { method: 'DELETE', path },
+    ])
+      expect((await send(who, call)).status).toBe(403)
+  })
+})
 
 describe('own rights work', () => {
   const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })

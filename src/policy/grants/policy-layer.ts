@@ -20,14 +20,19 @@ type Row = {
   readonly denies: boolean
   readonly permissions: ReadonlyMap<string, number>
   readonly host: string | undefined
+  /** Of a rule that names all of its repositories in full: their names in lower case. */
+  readonly names: readonly string[] | undefined
   readonly patterns: readonly RepositoryMatcher[] | undefined
   readonly repositoryIds: ReadonlySet<number> | undefined
   readonly visibility: readonly string[] | undefined
   readonly subjects: Rule['subjects']
 }
 
+/** Rules that name repositories in full, by these names in lower case; the others apart. */
+type Rows = { readonly byName: Map<string, Row[]>; readonly others: Row[] }
+
 /** Rules by the key of their requester; `asked` are the keys that only GitHub can answer. */
-type Bucket = { readonly rows: Map<string, Row[]>; readonly asked: Set<string> }
+type Bucket = { readonly rows: Map<string, Rows>; readonly asked: Set<string> }
 
 /** The policies of one place. */
 export type PolicyLayer = {
@@ -64,6 +69,7 @@ function builtInRow({ id, effect, subject, permission, level }: GrantRule): Row 
     denies: effect === 'deny',
     permissions: new Map([[permission, permissionRank(level)]]),
     host: undefined,
+    names: undefined,
     patterns: undefined,
     repositoryIds: undefined,
     visibility: undefined,
@@ -80,11 +86,17 @@ function rowOf(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policy: string, rule:
     denies: effect !== 'Allow',
     permissions: new Map(Object.entries(permissions).map(([key, level]) => [key, rankOf(level)])),
     host,
+    names: namesOf(rule),
     patterns: repositories?.map(repositoryMatcher),
     repositoryIds: repositoryIds && new Set(repositoryIds),
     visibility,
     subjects,
   }
+}
+
+function namesOf({ repositories, repositoryIds }: Rule): readonly string[] | undefined {
+  const isNamed = repositories?.every(pattern => !pattern.includes(anything)) && repositoryIds === undefined
+  return isNamed ? repositories?.map(name => name.toLowerCase()) : undefined
 }
 
 /** A level that nobody knows allows nothing and denies everything. */
@@ -105,11 +117,20 @@ function add(index: Map<string, Bucket>, row: Row, requesters: readonly string[]
     const bucket = index.get(permission) ?? { rows: new Map(), asked: new Set() }
     index.set(permission, bucket)
     for (const key of requesters) {
-      const rows = bucket.rows.get(key) ?? []
+      const rows = bucket.rows.get(key) ?? { byName: new Map(), others: [] }
       bucket.rows.set(key, rows)
-      rows.push(row)
+      addRow(rows, row)
       if (key.startsWith('team:') || key.startsWith('role:')) bucket.asked.add(key)
     }
+  }
+}
+
+function addRow({ byName, others }: Rows, row: Row): void {
+  if (row.names === undefined) others.push(row)
+  for (const name of row.names ?? []) {
+    const rows = byName.get(name) ?? []
+    byName.set(name, rows)
+    rows.push(row)
   }
 }
 
@@ -122,7 +143,7 @@ export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, 
   const level = permissionRank(atom.level)
   for (const permission of new Set([atom.permission, familyOf(atom.permission), anything])) {
     const bucket = layer.index.get(permission)
-    for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester))
+    for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester, atom.repository.name.toLowerCase()))
       for (const row of rows)
         if (covers(row, permission, level) && concerns(row, host, atom))
           note(found, row, { isIn: includes(row, atom), asked, open })
@@ -132,13 +153,25 @@ export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, 
 
 type Candidates = { readonly rows: readonly Row[]; readonly asked: string | undefined }
 
-/** By whom they are about; `asked` is the team or role of which it is not known whether the requester belongs to it. */
-function candidates({ rows, asked }: Bucket, { personId, memberships }: PolicyFacts['requester']): readonly Candidates[] {
-  const certain = personId === undefined ? [anybody] : [anybody, personKey(personId)]
-  const found: Candidates[] = certain.map(key => ({ rows: rows.get(key) ?? [], asked: undefined }))
+/** By whom they are about, and by the repository; `asked` is the team or role of which it is not known whether the requester belongs to it. */
+function candidates(
+  { rows, asked }: Bucket,
+  { personId, memberships }: PolicyFacts['requester'],
+  name: string,
+): readonly Candidates[] {
+  const found: Candidates[] = []
+  const add = (key: string, open: string | undefined): void => {
+    const some = rows.get(key)
+    if (some === undefined) return
+    found.push({ rows: some.others, asked: open })
+    const named = some.byName.get(name)
+    if (named !== undefined) found.push({ rows: named, asked: open })
+  }
+  add(anybody, undefined)
+  if (personId !== undefined) add(personKey(personId), undefined)
   for (const key of asked) {
     const isMember = memberships.get(key)
-    if (isMember !== false) found.push({ rows: rows.get(key) ?? [], asked: isMember === true ? undefined : key })
+    if (isMember !== false) add(key, isMember === true ? undefined : key)
   }
   return found
 }

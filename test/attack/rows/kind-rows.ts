@@ -15,6 +15,8 @@ import { allowed, expecting, type Row } from './row.ts'
 
 const apps = '/apis/github.sekisho.dev/v1alpha1/clustergithubapps'
 const charts = '/apis/apps.sekisho.dev/v1alpha1/applicationcharts'
+const caps = '/apis/github.sekisho.dev/v1alpha1/clustergrantpolicies'
+const policies = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/grantpolicies'
 const claims = '/apis/tenancy.sekisho.dev/v1alpha1/domainclaims'
 const applications = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/applications'
 const grants = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/repositorygrants'
@@ -31,6 +33,14 @@ const chart = (name: string): Body => ({
   metadata: { name },
   spec: { builtIn: 'web' },
 })
+const rules = [{ name: 'all', effect: 'Allow', permissions: { '*': 'admin' } }]
+const policyOf = (kind: string, name: string): Body => ({
+  apiVersion: 'github.sekisho.dev/v1alpha1',
+  kind,
+  metadata: { name },
+  spec: { rules },
+})
+const cap = (name: string): Body => policyOf('ClusterGrantPolicy', name)
 const claim = (host: string): Body => ({
   apiVersion: 'tenancy.sekisho.dev/v1alpha1',
   kind: 'DomainClaim',
@@ -43,6 +53,7 @@ const platformKindRows: readonly Row[] = (
   [
     [apps, githubApp, { spec: { clientId: 'y' } }],
     [charts, chart, { spec: { timeoutSeconds: 9 } }],
+    [caps, cap, { spec: { mode: 'Audit' } }],
   ] as const
 ).flatMap(([path, object, change]) => {
   const refused = expecting('platform-kinds')
@@ -99,6 +110,8 @@ const statusRows: readonly Row[] = [
   ['Application', `${applications}/held`],
   ['RepositoryGrant', `${grants}/held`],
   ['ClusterGitHubApp', `${apps}/held`],
+  ['ClusterGrantPolicy', `${caps}/held`],
+  ['GrantPolicy', `${policies}/held`],
   ['ApplicationChart', `${charts}/held`],
   ...followers.map(({ kind, path }) => [kind, `${path}/dave`]),
 ].flatMap(([kind, path]) => [
@@ -161,6 +174,8 @@ const configurationRows: readonly Row[] = [
 export const kindFixtures: readonly Existing[] = [
   { path: apps, object: githubApp('held') },
   { path: charts, object: chart('held') },
+  { path: caps, object: cap('held') },
+  { path: policies, object: policyOf('GrantPolicy', 'held') },
   { path: claims, object: claim('held.test') },
   { path: applications, object: application('held') },
   { path: applications, object: application('built', { image: 'i', commit }) },

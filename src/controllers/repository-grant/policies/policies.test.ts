@@ -1,0 +1,173 @@
+// Policies in the decision on a grant: when GitHub need not be asked, what a changed policy does to what was approved, and what is
+// said while something is not known.
+import { describe, expect, test } from 'vitest'
+import type { GrantPolicy } from '../../../api/github/grant-policy.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { compilePolicies, noGrantPolicies } from '../../../policy/grants/grant-policies.ts'
+import { grantObject, installationObject, ready } from '../../../services/token-desk/testing/desk-objects.ts'
+import { decide } from '../decide.ts'
+import type { Facts, GitHubAnswer } from '../gather.ts'
+import { nextStatus } from '../status.ts'
+import { isDecidedUnasked, isDeniedUnasked, neededMemberships } from './known-of-grant.ts'
+import { createKnownPolicies } from './known-policies.ts'
+
+type Rule = Partial<GrantPolicy['spec']['rules'][number]>
+
+function policy(rule: Rule, mode: 'Enforce' | 'Audit' = 'Enforce', generation = 1): GrantPolicy {
+  const rules = [{ name: 'one', effect: 'Deny' as const, permissions: { contents: 'read' as const }, ...rule }]
+  return {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'GrantPolicy',
+    metadata: { name: 'rules', namespace: 'acme', uid: 'p', generation },
+    spec: { mode, builtInRules: 'Keep', rules },
+  }
+}
+
+const of = (...policies: readonly GrantPolicy[]) => compilePolicies([], policies)
+const conditions = [{ ...ready(), type: 'Approved', reason: 'Approved' }, ready()]
+const approved = grantObject({ status: { conditions } })
+const { status: _status, ...undecided } = grantObject()
+const fresh: RepositoryGrant = undecided
+const found: GitHubAnswer = {
+  kind: 'found',
+  repositories: [{ id: 4001, name: 'acme/shop' }],
+  missing: [],
+  archived: [],
+  visibility: new Map([[4001, 'private']]),
+  requester: { kind: 'known', login: 'dave', permissions: new Map([[4001, 'write']]) },
+}
+
+function facts(change: Partial<Facts>): Facts {
+  return {
+    object: fresh,
+    installation: installationObject,
+    installationReady: true,
+    answer: { kind: 'not-due' },
+    halts: [],
+    policies: noGrantPolicies,
+    memberships: new Map(),
+    tenant: 'acme',
+    askedAt: new Date('2026-06-01T12:00:00Z'),
+    ...change,
+  }
+}
+
+describe('before GitHub is asked', () => {
+  test('what is denied in any case is denied, and again by the same', () => {
+    const policies = of(policy({ repositories: ['acme/*'] }))
+    expect(isDeniedUnasked(facts({ policies }))).toBe(true)
+    const decision = decide(facts({ policies }))
+    expect(decision).toMatchObject({
+      checked: false,
+      ruling: { decision: 'Denied', rule: 'GrantPolicy/rules/one', reason: 'DeniedByGrantPolicy' },
+    })
+    const status = nextStatus(facts({ policies }), decision)
+    const again = facts({ policies, object: { ...fresh, status } })
+    expect(nextStatus(again, decide(again))).toEqual(status)
+  })
+
+  test.each<[string, Rule]>([
+    ['another repository', { repositories: ['acme/other'] }],
+    ['a team', { requesters: [{ type: 'Team', id: 7 }] }],
+    ['a visibility', { visibility: ['private'] }],
+    ['an id', { repositoryIds: [4001] }],
+  ])('a denial about %s is none yet', (_what, rule) => {
+    const policies = of(policy(rule))
+    expect(isDeniedUnasked(facts({ policies }))).toBe(false)
+    expect(decide(facts({ policies })).ruling).toBeUndefined()
+  })
+
+  test('nothing is denied without policies', () => {
+    expect(isDeniedUnasked(facts({}))).toBe(false)
+  })
+})
+
+describe('a changed policy', () => {
+  test('ends what was approved at once when it is certain, also while GitHub does not answer', () => {
+    const policies = of(policy({ repositories: ['acme/shop'] }))
+    for (const answer of [{ kind: 'not-due' }, { kind: 'unreachable', message: '502', retryAfterSeconds: undefined }] as const) {
+      const one = facts({ object: approved, policies, answer })
+      expect(isDecidedUnasked(one)).toBe(true)
+      expect(decide(one)).toMatchObject({
+        revoke: true,
+        ruling: { decision: 'Denied' },
+        ready: { reason: 'DeniedByGrantPolicy' },
+      })
+    }
+  })
+
+  test('leaves approved what it says nothing about, and the status knows it', () => {
+    const one = facts({ object: approved, policies: of(policy({ repositories: ['acme/other'] })) })
+    const decision = decide(one)
+    expect(decision).toMatchObject({ revoke: false, ruling: { decision: 'Approved' } })
+    expect(nextStatus(one, decision).observedPolicies).toBe(one.policies.digest)
+  })
+
+  test('that needs GitHub, which does not answer, leaves nothing ready', () => {
+    const answer = { kind: 'unreachable', message: 'GitHub answered 502', retryAfterSeconds: undefined } as const
+    const one = facts({ object: approved, policies: of(policy({ requesters: [{ type: 'Team', id: 7 }] })), answer })
+    expect(isDecidedUnasked(one)).toBe(false)
+    const decision = decide(one)
+    expect(decision).toMatchObject({ revoke: true, ready: { status: 'False', reason: 'GitHubUnreachable' } })
+    expect(nextStatus(one, decision).observedPolicies).toBeUndefined()
+  })
+
+  test('approves nothing that was denied before GitHub is asked', () => {
+    const object = grantObject({ status: { decision: 'Denied', conditions } })
+    const one = facts({ object, policies: of(policy({ repositories: ['acme/other'] })) })
+    expect(decide(one).ruling?.decision).toBe('Denied')
+  })
+
+  test('that was deleted leaves only what the built-in rules allow', () => {
+    const before = { ...approved.status, observedPolicies: 'digest' }
+    const writing = { ...approved, spec: { ...approved.spec, permissions: { contents: 'write' as const } }, status: before }
+    const decision = decide(facts({ object: writing as RepositoryGrant }))
+    expect(decision).toMatchObject({ revoke: true, ruling: { decision: 'Denied', reason: 'DeniedByPolicy' } })
+  })
+})
+
+describe('with an answer of GitHub', () => {
+  const ofTeam = of(policy({ requesters: [{ type: 'Team', id: 7 }] }))
+
+  test('only what a rule names is asked', () => {
+    expect(neededMemberships(facts({ policies: ofTeam, answer: found }))).toMatchObject({ teams: [7], roles: [] })
+    expect(neededMemberships(facts({ policies: of(policy({ visibility: ['public'] })), answer: found }))).toBeUndefined()
+    expect(neededMemberships(facts({ answer: found }))).toBeUndefined()
+  })
+
+  test.each([
+    [true, 'Denied'],
+    [false, 'Approved'],
+  ])('a member of the team (%s) is %s', (isMember, decision) => {
+    const memberships = new Map([['team:7', isMember]])
+    expect(decide(facts({ policies: ofTeam, answer: found, memberships })).ruling).toMatchObject({ decision })
+  })
+
+  test('what is still unknown is denied', () => {
+    const { visibility: _, ...rest } = found as Extract<GitHubAnswer, { kind: 'found' }>
+    const decision = decide(facts({ policies: of(policy({ visibility: ['public'] })), answer: rest }))
+    expect(decision.ruling).toMatchObject({ decision: 'Denied', rule: 'policy-facts-are-known' })
+  })
+
+  test('a policy in mode Audit says what it would do, and only that', () => {
+    const policies = of(policy({}, 'Audit'))
+    const one = facts({ policies, answer: found })
+    const decision = decide(one)
+    expect(decision.ruling?.decision).toBe('Approved')
+    expect(nextStatus(one, decision).audit).toMatchObject({ decision: 'Denied', rule: 'GrantPolicy/rules/one' })
+    // What a check refuses stays refused.
+    const missing = facts({ policies, answer: { kind: 'missing', names: ['acme/shop'] } })
+    expect(decide(missing).audit).toBeUndefined()
+  })
+})
+
+test('policies are compiled once for each state of them', () => {
+  let stored: readonly GrantPolicy[] = [policy({})]
+  const policiesOf = createKnownPolicies({ policies: { list: () => stored }, clusterPolicies: { list: () => [] } })
+  const first = policiesOf('acme')
+  expect(policiesOf('acme')).toBe(first)
+  stored = [policy({ effect: 'Allow' }, 'Enforce', 2)]
+  expect(policiesOf('acme').digest).not.toBe(first.digest)
+  stored = []
+  expect(policiesOf('acme')).toBe(noGrantPolicies)
+})
