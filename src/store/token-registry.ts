@@ -68,10 +68,10 @@ export type TokenRegistry = {
   /** Throws `conflict` when the token can no longer be delivered. */
   readonly recordDelivered: (id: string) => Promise<void>
   /**
-   * From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that the revocation can be
-   * retried.
+   * From now on the tokens are found by `liveBy` only and cannot be delivered, all at once; they stay sealed so that the
+   * revocation can be retried.
    */
-  readonly markRevoking: (id: string, reason: string) => Promise<void>
+  readonly markRevoking: (ids: readonly string[], reason: string) => Promise<void>
   /** Up to 1000 tokens whose revocation began and has not ended, and that are not expired; those to be tried first come first. */
   readonly revoking: () => Promise<readonly EndingToken[]>
   /** GitHub did not revoke the token: counts the attempt and records when the next one is due. */
@@ -199,9 +199,12 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
       })
       if (count !== 1) throw new AppError('conflict', 'the token was revoked before it could be delivered')
     },
-    async markRevoking(id, reason) {
-      await tokens.updateMany({ where: { id, state: 'minted' }, data: revokingColumns(reason, clock.now()) })
-      recent.ended(id)
+    async markRevoking(ids, reason) {
+      await tokens.updateMany({
+        where: { id: { in: [...ids] }, state: 'minted' },
+        data: revokingColumns(reason, clock.now()),
+      })
+      for (const id of ids) recent.ended(id)
     },
     async deferRevocation(id, { retryAt, suspended }) {
       await tokens.updateMany({ where: { id, state: 'revoking' }, data: { attempts: { increment: 1 }, retryAt, suspended } })

@@ -13,7 +13,7 @@ export type TokenLife = {
   readonly token: string
   readonly hashedToken: string | undefined
   readonly mintedAt: string
-  /** As GitHub said. Of what the platform uses itself the log does not have it: then an hour after it was minted. */
+  /** As GitHub said. Older records of what the platform uses itself do not have it: then an hour after it was minted. */
   readonly expiresAt: string
   readonly namespace: string
   /** Who asked for it: a ServiceAccount, or a part of the platform. */

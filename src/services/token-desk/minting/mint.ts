@@ -123,7 +123,7 @@ async function recordRevoking(deps: MintDeps, id: string, minted: MintedToken, r
   } catch (error) {
     deps.log.debug({ token: id, error: messageOf(error) }, 'token is already in the registry, or cannot be recorded')
     // It may have been recorded as deliverable although the answer of the registry was lost.
-    await deps.tokens.markRevoking(id, reason).catch((failure: unknown) => {
+    await deps.tokens.markRevoking([id], reason).catch((failure: unknown) => {
       deps.log.error({ token: id, error: messageOf(failure) }, 'failed to record a token that must not be delivered')
     })
   }
