@@ -22,7 +22,13 @@ export const grantPolicyScenario: Scenario = {
   async act(environment) {
     const { fixture, namespace } = environment
     await environment.apply(grantPolicy, 'rules', { spec: { rules: [deny] } })
-    await ready(environment, repositoryGrant, 'read-shop', 'DeniedByGrantPolicy')
+    const { metadata } = await ready(environment, repositoryGrant, 'read-shop', 'DeniedByGrantPolicy')
+    // Else it may be approved again before its token is revoked, which then lives on.
+    await waitUntil(
+      'the token is revoked',
+      async () => ((await environment.store.tokens.hasLive({ grantUid: metadata.uid ?? '' })) ? undefined : true),
+      patience,
+    )
     await environment.apply(clusterGrantPolicy, capOf(environment), { spec: { mode: 'Audit', rules: [deny] } })
     await ready(environment, clusterGrantPolicy, capOf(environment), 'Audited')
     await fixture.kube.delete(grantPolicy, { namespace, name: 'rules' })
