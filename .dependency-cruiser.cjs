@@ -220,8 +220,8 @@ module.exports = {
     layer(
       'cli-on-lib-api-kube',
       '^src/cli/(?!.*\\.test\\.ts$)',
-      '^src/(?!cli|lib/|api/|identity/|kube/(client|kubeconfig|object)/)',
-      'The CLI acts with the rights of a person: of the runtime it uses the client, the reader of kubeconfigs and the pure functions on objects, and no cache, queue or controller.',
+      '^src/(?!cli|lib/|api/|identity/|policy/|kube/(client|kubeconfig|object)/)',
+      'The CLI acts with the rights of a person: of the runtime it uses the client, the reader of kubeconfigs the pure functions on objects and the pure decisions, and no cache, queue or controller.',
     ),
     layer(
       'src-not-from-outside',

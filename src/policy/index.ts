@@ -1,4 +1,3 @@
-// Pure decisions. The only importer of casbin.
-export { decideGrant } from './decide-grant.ts'
+// Pure decisions. Only this folder imports casbin.
 export type { GrantDecision, GrantFacts } from './grant-facts.ts'
 export { defaultGrantRules, type GrantRule } from './grant-rule.ts'

@@ -120,8 +120,8 @@ const scales: readonly RoleRule[] = kinds
   .map(({ group, plural }) => rule(group, [`${plural}/scale`], ['get', 'update', 'patch']))
 
 /**
- * The rules of each role. An admin has the rights of a developer, halts, writes GrantPolicies, and reads the audit log. An auditor reads that and
- * what decides about access.
+ * The rules of each role. An admin has the rights of a developer, halts, writes GrantPolicies, and reads the audit log. An
+ * auditor reads that and what decides about access.
  */
 export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
   const writer = (role: Writer): readonly RoleRule[] => {

@@ -35,7 +35,9 @@ export type Decision = {
 
 const graceMilliseconds = 86_400_000
 
-/** Applies the rules again when GitHub answered, and changed policies when they decide without it; otherwise the ruling stands. */
+/**
+ * Applies the rules again when GitHub answered, and changed policies when they decide without it; otherwise the ruling stands.
+ */
 export function decide(facts: Facts): Decision {
   const { kind } = facts.answer
   const checked = kind === 'found' || kind === 'missing' || kind === 'no-person'

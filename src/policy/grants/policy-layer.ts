@@ -153,7 +153,7 @@ export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, 
 
 type Candidates = { readonly rows: readonly Row[]; readonly asked: string | undefined }
 
-/** By whom they are about, and by the repository; `asked` is the team or role of which it is not known whether the requester belongs to it. */
+/** Those for the requester and the repository; `asked`: the team or role of which it is not known whether the requester has it. */
 function candidates(
   { rows, asked }: Bucket,
   { personId, memberships }: PolicyFacts['requester'],

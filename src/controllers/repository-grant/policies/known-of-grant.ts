@@ -1,12 +1,23 @@
 // What is known of a grant for the policies, with and without an answer of GitHub, and what they say about it by that. Pure.
+import type { Installation } from '../../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
+import type { GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { hasPolicies } from '../../../policy/grants/decide-policies.ts'
 import { type KnownOfGrant, needsOfGrant, type PolicyRuling, policyRuling } from '../../../policy/grants/policy-ruling.ts'
-import type { Facts } from '../gather.ts'
-import type { Repository } from '../probe.ts'
+import type { ProbeAnswer, Repository } from '../probe.ts'
+
+/** Of the facts about a grant, what its policies need. */
+export type PolicedGrant = {
+  readonly object: RepositoryGrant
+  readonly installation: Installation | undefined
+  readonly answer: ProbeAnswer | { readonly kind: 'not-due' | 'no-person' | 'unreachable' }
+  readonly policies: GrantPolicies
+  readonly memberships: ReadonlyMap<string, boolean>
+}
 
 /** Of `repositories`, which GitHub named just now or which the status holds. */
-export function knownOfGrant({ installation, answer, memberships }: Facts, repositories: readonly Repository[]): KnownOfGrant {
+export function knownOfGrant({ installation, answer, memberships }: PolicedGrant, repositories: readonly Repository[]): KnownOfGrant {
   const visibility = answer.kind === 'found' ? answer.visibility : undefined
   return {
     host: installation?.spec.account.host ?? '',
@@ -16,7 +27,7 @@ export function knownOfGrant({ installation, answer, memberships }: Facts, repos
 }
 
 /** Before the first answer of GitHub: by the names of the spec, which are the present ones or mean no repository. */
-function knownBefore({ object, installation, memberships }: Facts): KnownOfGrant {
+function knownBefore({ object, installation, memberships }: PolicedGrant): KnownOfGrant {
   const { repositories } = object.status ?? {}
   return {
     host: installation?.spec.account.host ?? '',
@@ -28,31 +39,31 @@ function knownBefore({ object, installation, memberships }: Facts): KnownOfGrant
 }
 
 /** Whether the grant was decided from these policies. */
-export function isOfThesePolicies({ object: { status }, policies }: Pick<Facts, 'object' | 'policies'>): boolean {
+export function isOfThesePolicies({ object: { status }, policies }: Pick<PolicedGrant, 'object' | 'policies'>): boolean {
   return status?.observedPolicies === policies.digest
 }
 
 /** Whether nothing can be approved, whatever GitHub answers: then it is not asked at all. Only before the first approval. */
-export function isDeniedUnasked(facts: Facts): boolean {
+export function isDeniedUnasked(facts: PolicedGrant): boolean {
   return facts.object.status?.repositories === undefined && rulingUnasked(facts)?.decision === 'Denied'
 }
 
 /** Whether changed policies, by what is known, leave an approved grant as it is or deny it: then GitHub need not be asked. */
-export function isDecidedUnasked(facts: Facts): boolean {
+export function isDecidedUnasked(facts: PolicedGrant): boolean {
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown' || facts.policies.audited !== undefined) return false
   return ruling.decision === 'Denied' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
 }
 
 /** By what is known without GitHub; undefined while that is nothing that the platform's own rules could decide by. */
-export function rulingUnasked(facts: Facts): PolicyRuling | undefined {
+export function rulingUnasked(facts: PolicedGrant): PolicyRuling | undefined {
   const { object, policies } = facts
   const isResolved = object.status?.repositories !== undefined
   return isResolved || hasPolicies(policies.enforced) ? policyRuling(policies.enforced, object, knownBefore(facts)) : undefined
 }
 
 /** The teams and roles that decide about the grant, now that its repositories are known; undefined for none. */
-export function neededMemberships(facts: Facts) {
+export function neededMemberships(facts: PolicedGrant) {
   const { answer, policies, object } = facts
   if (answer.kind !== 'found' || policies.digest === undefined) return undefined
   const needs = needsOfGrant(policies, object, knownOfGrant(facts, answer.repositories))

@@ -1,5 +1,5 @@
-// Policies in the decision on a grant: when GitHub need not be asked, what a changed policy does to what was approved, and what is
-// said while something is not known.
+// Policies in the decision on a grant: when GitHub need not be asked, what a changed policy does to what was approved, and what
+// is said while something is not known.
 import { describe, expect, test } from 'vitest'
 import type { GrantPolicy } from '../../../api/github/grant-policy.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'

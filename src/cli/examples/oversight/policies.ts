@@ -1,5 +1,5 @@
 // Examples of the commands for policies.
-import type { Example } from './example.ts'
+import type { Example } from '../example.ts'
 
 export const policyExamples: Readonly<Record<string, readonly Example[]>> = {
   'policy list': [

@@ -1,5 +1,5 @@
 // Examples of the commands for halts.
-import type { Example } from './example.ts'
+import type { Example } from '../example.ts'
 
 export const haltExamples: Readonly<Record<string, readonly Example[]>> = {
   halt: [
