@@ -2,7 +2,14 @@
 // ServiceAccounts with their bindings, so that no binding names an account that a form does not have
 // (docs/adr/0064-one-set-of-policies-and-roles.md).
 import { stringify } from 'yaml'
-import { type Mode, modes, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
+import {
+  type Mode,
+  modes,
+  namespaceRoles,
+  type PlatformProcess,
+  platformNamespace,
+  wallProbeAccount,
+} from '../../src/api/names.ts'
 import {
   type Place,
   type PlatformAccount,
@@ -78,7 +85,13 @@ function processYaml(process: PlatformProcess): string {
 
 function accountsYaml(mode: Mode): string {
   const accounts = platformAccounts.filter(account => account.mode === mode)
-  return `# ${accountsIntro[mode]}\n# ${inTenants}\n${accounts.flatMap(objectsOf).join('---\n')}`
+  return `# ${accountsIntro[mode]}\n# ${inTenants}\n${[...accounts.flatMap(objectsOf), wallProbe()].join('---\n')}`
+}
+
+/** Bound to nothing: the platform tries its walls as this account, for which it alone gets tokens. */
+function wallProbe(): string {
+  const metadata = { name: wallProbeAccount, namespace: platformNamespace, labels }
+  return yaml({ apiVersion: 'v1', kind: 'ServiceAccount', metadata, automountServiceAccountToken: false })
 }
 
 /** A role for the lease alone: its name is that of the account. */

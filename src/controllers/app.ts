@@ -22,6 +22,7 @@ import { partOf } from '../services/part.ts'
 import { createPlatformSecrets } from '../services/platform-secrets.ts'
 import { type OpenRegistry, openRegistry } from '../services/registry/open.ts'
 import { openTokenDesk } from '../services/token-desk/open.ts'
+import { openWallProbe } from '../services/wall-probe/open.ts'
 import { openWebhookCertificate } from '../services/webhook-certificate/open.ts'
 import { openResealing } from '../store/resealing/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
@@ -100,6 +101,7 @@ async function openServices(deps: Shared) {
     tokenDesk: await openTokenDesk(deps, { secretOf, tenantsIn, events, meter }),
     accessRecords: openAccessRecords(deps),
     networkProbe: openNetworkProbe({ manager, host: settings.probeHost, metrics, clock, log }),
+    wallProbe: openWallProbe({ ...deps, metrics }),
     nodeCheck: openNodeCheck({ manager, node: settings.nodeName, metrics, clock, log }),
     buildLogs: openBuildLogs(deps),
     unusedImages: openUnusedImages(deps, registry, builds.kpack.installed),

@@ -18,6 +18,7 @@ import { buildSettings } from '../services/builds/config.ts'
 import { type FollowedRegistry, followedRegistry } from '../services/followed-tags/followed-registry.ts'
 import { registrySettings } from '../services/registry/config.ts'
 import { tokenDeskSettings } from '../services/token-desk/config.ts'
+import { wallProbeSettings } from '../services/wall-probe/config.ts'
 import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
 import { metadataRanges, networkSettings, registryRange, runtimeSettings } from './tenant/index.ts'
 
@@ -125,6 +126,7 @@ export const controllersSettings = {
   ...buildSettings,
   ...tokenDeskSettings,
   ...accessRecordsSettings,
+  ...wallProbeSettings,
   ...networkSettings,
   ...runtimeSettings,
 }

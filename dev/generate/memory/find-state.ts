@@ -29,6 +29,7 @@ export const notState: Readonly<Record<string, string>> = {
   'src/lib/hash-chain/attested-heads.ts': 'of one reading of the log',
   'src/services/image-cleanup/look.ts': 'of one look at the cluster',
   'src/services/image-cleanup/named-images.ts': 'of one look at the cluster',
+  'src/services/wall-probe/finding.ts': 'of one round; what outlives it is in wall-probe.ts',
   'src/web/tls.ts': 'the servers that use the certificate',
 }
 

@@ -257,7 +257,20 @@ const clusterWide: readonly Right[] = [
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     names: [admissionWebhook.registration],
     verbs: ['get'],
-    usedBy: ['src/services/webhook-certificate/open.ts'],
+    usedBy: ['src/services/webhook-certificate/open.ts', 'src/services/wall-probe/compare-admission.ts'],
+  },
+  // To compare those of the platform with what this version ships. RBAC cannot narrow a list to names.
+  {
+    place: 'cluster',
+    group: 'admissionregistration.k8s.io',
+    resources: [
+      'validatingadmissionpolicies',
+      'validatingadmissionpolicybindings',
+      'mutatingadmissionpolicies',
+      'mutatingadmissionpolicybindings',
+    ],
+    verbs: ['list'],
+    usedBy: ['src/services/wall-probe/compare-admission.ts'],
   },
   {
     place: 'cluster',

@@ -107,6 +107,8 @@ function environmentOf(environment: {
     SEKISHO_GITHUB_APP: environment.appName,
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
+    // Its dry runs are refused or allowed, and write nothing: no crash changes what comes of them.
+    SEKISHO_WALL_PROBE_SECONDS: '3600',
   }
 }
 
