@@ -22,7 +22,7 @@ export type Wall = {
   readonly tests: readonly string[]
 }
 
-const probeTest = 'test/wall-probe/wall-probe.test.ts'
+const probeTest = 'test/attack/wall-probe.test.ts'
 const matrixTest = 'test/attack/admission.test.ts'
 
 export const walls = [

@@ -1,7 +1,6 @@
 // Attacks by what RBAC alone would guard: tokens of ServiceAccounts, roles that are handed on, containers in builds, objects of
 // kpack.
 import {
-  broker,
   buildController,
   certManager,
   clusterAdministrator,
@@ -43,7 +42,7 @@ const tokenRows: readonly Row[] = [
   ]),
   allowed.post('a token of an account of one’s own', dave, tokenOf('acme', 'worker'), tokenRequest),
   allowed.post('a token elsewhere', dave, tokenOf('other', 'default'), tokenRequest),
-  ...[dave, impostor, broker].flatMap(as =>
+  ...[dave, impostor].flatMap(as =>
     ['default', 'sekisho-controllers', 'sekisho-wall-probe'].map(name =>
       ofPlatform.post(`${as.user} asks for a token of the platform’s ${name}`, as, tokenOf('sekisho-system', name), tokenRequest),
     ),
