@@ -14,6 +14,7 @@ import { createProbeMetrics } from '../../../src/services/network-probe/metrics.
 import { createNodeMetrics } from '../../../src/services/node-check/metrics.ts'
 import { createRegistryMetrics } from '../../../src/services/registry/token-server/metrics.ts'
 import { createDeskMetrics } from '../../../src/services/token-desk/reporting/metrics.ts'
+import { createWallMetrics } from '../../../src/services/wall-probe/metrics.ts'
 import { createWebhookCertificateMetrics } from '../../../src/services/webhook-certificate/metrics.ts'
 import { createAuditMetrics } from '../../../src/store/audit/metrics.ts'
 import { createSealingMetrics } from '../../../src/store/resealing/metrics.ts'
@@ -51,6 +52,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   createImageMetrics(ours)
   createBuildLogMetrics(ours)
   createProbeMetrics(ours)
+  createWallMetrics(ours, () => undefined)
   createNodeMetrics(ours, 'node')
   createServiceProxyMetrics(ours, () => 0)
   createSealingMetrics(ours)
