@@ -28,6 +28,7 @@ import { haltEffectAttacks, haltedPersonAttacks } from './halts/effects.ts'
 import { haltTextAttacks } from './halts/reasons.ts'
 import { recordsAttacks } from './halts/records.ts'
 import { haltWriterAttacks } from './halts/writers.ts'
+import { builtInRoleAttacks } from './holders/built-in-roles.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
@@ -64,6 +65,7 @@ export const attacks: readonly Attack[] = [
   ...kubectlAttacks,
   ...execAttacks,
   ...rightsAttacks,
+  ...builtInRoleAttacks,
   ...kindAttacks,
   ...haltWriterAttacks,
   ...haltTextAttacks,
