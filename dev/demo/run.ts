@@ -6,6 +6,7 @@ import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import {
+  adminKubeconfig,
   type ClusterSettings,
   devClusterFolder,
   readClusterSettings,
@@ -24,6 +25,7 @@ import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
+import { wallSteps } from './scenario/walls.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
 
@@ -31,7 +33,8 @@ import { person, type ToolPaths } from './tools.ts'
 export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Promise<void> {
   const started = performance.now()
   const settings = readClusterSettings()
-  const demo = await prepareDemo(await demoPlace(settings))
+  const place = await demoPlace(settings)
+  const demo = await prepareDemo(place)
   const passed = await runSteps([
     ...onboardSteps(demo),
     ...deploySteps(demo),
@@ -39,7 +42,7 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
       ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
       : []),
     ...accessSteps(demo),
-    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo)] : []),
+    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))] : []),
   ])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }

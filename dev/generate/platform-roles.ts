@@ -2,14 +2,7 @@
 // ServiceAccounts with their bindings, so that no binding names an account that a form does not have
 // (docs/adr/0064-one-set-of-policies-and-roles.md).
 import { stringify } from 'yaml'
-import {
-  type Mode,
-  modes,
-  namespaceRoles,
-  type PlatformProcess,
-  platformNamespace,
-  wallProbeAccount,
-} from '../../src/api/names.ts'
+import { type Mode, modes, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
 import {
   type Place,
   type PlatformAccount,
@@ -18,6 +11,7 @@ import {
   type Right,
   roleRule,
 } from '../../src/api/rights/index.ts'
+import { wallProbeAccount } from '../../src/api/wall-names.ts'
 import { defined } from '../../src/lib/json/defined.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'

@@ -286,12 +286,6 @@ export const admissionWebhook = {
   recordsService: 'sekisho-access-records',
 } as const
 
-/** The ServiceAccount without rights as which the platform tries its walls (src/services/wall-probe). */
-export const wallProbeAccount = 'sekisho-wall-probe'
-
-/** The ConfigMap with what the platform knows about its walls. */
-export const wallRecord = { namespace: platformNamespace, name: 'sekisho-wall-status' } as const
-
 /** The name of the RoleBinding by which the controllers work in a namespace of a tenant. */
 export const controllersBinding = 'sekisho:controllers'
 

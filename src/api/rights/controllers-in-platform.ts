@@ -1,6 +1,7 @@
 // What the controllers may do in the namespace of the platform. Secrets there are read by their names only.
 import { domain } from '../kind.ts'
-import { admissionWebhook, appSecretsKeyMap, registrySecrets, wallProbeAccount, wallRecord } from '../names.ts'
+import { admissionWebhook, appSecretsKeyMap, registrySecrets } from '../names.ts'
+import { wallProbeAccount, wallRecord } from '../wall-names.ts'
 import type { Right } from './right.ts'
 
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`

@@ -257,7 +257,7 @@ const clusterWide: readonly Right[] = [
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     names: [admissionWebhook.registration],
     verbs: ['get'],
-    usedBy: ['src/services/webhook-certificate/open.ts', 'src/services/wall-probe/compare-admission.ts'],
+    usedBy: ['src/services/webhook-certificate/open.ts', 'src/services/wall-probe/admission/compare-admission.ts'],
   },
   // To compare those of the platform with what this version ships. RBAC cannot narrow a list to names.
   {
@@ -270,7 +270,7 @@ const clusterWide: readonly Right[] = [
       'mutatingadmissionpolicybindings',
     ],
     verbs: ['list'],
-    usedBy: ['src/services/wall-probe/compare-admission.ts'],
+    usedBy: ['src/services/wall-probe/admission/compare-admission.ts'],
   },
   {
     place: 'cluster',

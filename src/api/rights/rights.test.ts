@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { namespaceRoles, tenantRoles, wallProbeAccount } from '../names.ts'
+import { namespaceRoles, tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
+import { wallProbeAccount } from '../wall-names.ts'
 import { platformAccounts, type Right, writingVerbs } from './index.ts'
 
 const root = join(import.meta.dirname, '../../..')

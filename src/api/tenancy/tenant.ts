@@ -228,7 +228,7 @@ export const tenant = defineKind({
     { name: 'Namespace', type: 'string', jsonPath: '.spec.namespace' },
     ...readyColumns,
     { name: 'GitHub', type: 'string', jsonPath: '.status.conditions[?(@.type=="GitHubAccess")].reason' },
-    { name: 'Walls', type: 'string', jsonPath: '.status.conditions[?(@.type=="WallsHold")].status' },
+    { name: 'Walls', type: 'string', jsonPath: '.status.conditions[?(@.type=="WallsHold")].status', priority: 1 },
     ageColumn,
   ],
 })

@@ -2,9 +2,10 @@
 // nothing.
 import { configMaps, namespaces, runtimeClasses } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
-import { labels, wallRecord } from '../../api/names.ts'
+import { labels } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type Tenant, tenant, tenantConditions } from '../../api/tenancy/tenant.ts'
+import { wallRecord } from '../../api/wall-names.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'

@@ -1,7 +1,7 @@
 // How what is known about the walls is kept: one ConfigMap in the platform's namespace, from which the conditions of Tenants
 // are made and with which a new leader goes on. Pure.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
-import { wallRecord } from '../../api/names.ts'
+import { wallRecord } from '../../api/wall-names.ts'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import type { Finding } from './finding.ts'
 import { walls } from './walls.ts'

@@ -1,8 +1,9 @@
 // Sends the attempts and reads from each answer whether it was refused, and by whom. Nothing counts as refused by default: an
 // answer that is neither a refusal nor a success is unknown.
 import { serviceAccounts } from '../../api/builtin/index.ts'
-import { platformNamespace, wallProbeAccount } from '../../api/names.ts'
+import { platformNamespace } from '../../api/names.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { wallProbeAccount } from '../../api/wall-names.ts'
 import type { KubeClient, NewObject } from '../../kube/client/client.ts'
 import { isKubeError, type KubeError, lacksRight } from '../../kube/client/errors.ts'
 import { messageOf } from '../../lib/errors.ts'

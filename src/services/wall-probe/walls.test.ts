@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readShipped, wallOfKind } from './shipped.ts'
+import { readShipped, wallOfKind } from './admission/shipped.ts'
 import { walls } from './walls.ts'
 
 test('the tests that the list names exist', () => {

@@ -3,7 +3,8 @@
 // reads the grants; which accounts the platform made, their names say.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
 import { repositoryGrant } from '../../../api/github/repository-grant.ts'
-import { platformNamespace, wallProbeAccount } from '../../../api/names.ts'
+import { platformNamespace } from '../../../api/names.ts'
+import { wallProbeAccount } from '../../../api/wall-names.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type PolicyRule, type Rule } from '../../rule.ts'

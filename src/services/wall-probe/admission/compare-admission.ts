@@ -7,15 +7,15 @@ import {
   validatingAdmissionPolicies,
   validatingAdmissionPolicyBindings,
   validatingWebhookConfigurations,
-} from '../../api/builtin/index.ts'
-import { admissionWebhook } from '../../api/names.ts'
-import type { KubeObject, ResourceType } from '../../api/resource.ts'
-import type { KubeClient } from '../../kube/client/client.ts'
-import { isKubeError } from '../../kube/client/errors.ts'
-import { messageOf } from '../../lib/errors.ts'
-import type { JsonObject } from '../../lib/json/json-value.ts'
+} from '../../../api/builtin/index.ts'
+import { admissionWebhook } from '../../../api/names.ts'
+import type { KubeObject, ResourceType } from '../../../api/resource.ts'
+import type { KubeClient } from '../../../kube/client/client.ts'
+import { isKubeError } from '../../../kube/client/errors.ts'
+import { messageOf } from '../../../lib/errors.ts'
+import type { JsonObject } from '../../../lib/json/json-value.ts'
+import type { Finding, Round } from '../finding.ts'
 import { decisive, differences } from './compare.ts'
-import type { Finding, Round } from './finding.ts'
 import { type AdmissionKind, type ShippedObject, wallOfKind } from './shipped.ts'
 
 type Reading = Pick<KubeClient, 'get' | 'list'>

@@ -1,7 +1,7 @@
 // Compares an object of admission that stands in the cluster with the one that this version ships. Pure. The API server adds
 // defaults; every other field that was added, taken away or changed is a difference: a condition or a selector that somebody
 // adds can switch a policy off as well as its deletion.
-import { isJsonObject, type JsonObject } from '../../lib/json/json-value.ts'
+import { isJsonObject, type JsonObject } from '../../../lib/json/json-value.ts'
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/ : what v1 fills in where nothing is said. */
 const defaults: Readonly<Record<string, unknown>> = {

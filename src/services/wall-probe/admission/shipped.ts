@@ -5,9 +5,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { parseAllDocuments } from 'yaml'
-import { asObject, objectAt, textAt } from '../../lib/json/json-value.ts'
+import { asObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
+import type { WallName } from '../walls.ts'
 import { decisive } from './compare.ts'
-import type { WallName } from './walls.ts'
 
 /** The wall that an object of this kind belongs to; other kinds are no walls. */
 export const wallOfKind = {
@@ -23,7 +23,7 @@ export type AdmissionKind = keyof typeof wallOfKind
 
 export type ShippedObject = { readonly kind: AdmissionKind; readonly name: string; readonly decisive: unknown }
 
-const folder = join(import.meta.dirname, '../../../deploy/policies')
+const folder = join(import.meta.dirname, '../../../../deploy/policies')
 
 /** Rejects when the files cannot be read, or hold no object: then nothing could be compared. */
 export async function readShipped(): Promise<readonly ShippedObject[]> {
