@@ -1,14 +1,7 @@
-// The list of walls: its tests exist, and each kind of object that is shipped belongs to one.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+// The list of walls: each kind of object that is shipped belongs to one.
 import { expect, test } from 'vitest'
 import { readShipped, wallOfKind } from './admission/shipped.ts'
 import { walls } from './walls.ts'
-
-test('the tests that the list names exist', () => {
-  const root = join(import.meta.dirname, '../../..')
-  expect(walls.flatMap(({ tests }) => tests).filter(path => !existsSync(join(root, path)))).toEqual([])
-})
 
 test('names are unique, and what is compared has a wall', () => {
   const names = walls.map(({ name }) => name)

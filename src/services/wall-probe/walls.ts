@@ -1,5 +1,5 @@
-// The walls that the platform looks at, as data: what each protects, on which layer it stands, as whom it is tried, and which
-// tests prove it. docs/reference/walls.md is generated from this list (docs/adr/0090-walls-that-say-when-they-are-off.md).
+// The walls that the platform looks at, as data: what each protects, on which layer it stands, and as whom it
+// is tried. docs/reference/walls.md is generated from this list (docs/adr/0090-walls-that-say-when-they-are-off.md).
 
 /** `admission`: policies and webhook. */
 export type WallLayer = 'admission' | 'RBAC' | 'Pod Security' | 'network'
@@ -18,12 +18,7 @@ export type Wall = {
   readonly probes: readonly WallProbe[]
   /** What is compared or tried. */
   readonly how: string
-  /** Files that prove that the wall refuses, and that its fall is noticed. */
-  readonly tests: readonly string[]
 }
-
-const probeTest = 'test/attack/wall-probe.test.ts'
-const matrixTest = 'test/attack/admission.test.ts'
 
 export const walls = [
   {
@@ -32,7 +27,6 @@ export const walls = [
     layer: 'admission',
     probes: ['compared'],
     how: 'each ValidatingAdmissionPolicy and each of its bindings is as in deploy/policies; a field that is added counts as a difference',
-    tests: [matrixTest, probeTest],
   },
   {
     name: 'mutating-policies',
@@ -40,7 +34,6 @@ export const walls = [
     layer: 'admission',
     probes: ['compared'],
     how: 'each MutatingAdmissionPolicy and its binding is as in deploy/policies',
-    tests: [matrixTest, probeTest],
   },
   {
     name: 'webhook-registrations',
@@ -48,7 +41,6 @@ export const walls = [
     layer: 'admission',
     probes: ['compared'],
     how: 'both registrations of the webhook are as in deploy/policies, apart from caBundle',
-    tests: [matrixTest, probeTest],
   },
   {
     name: 'own-writes',
@@ -56,7 +48,6 @@ export const walls = [
     layer: 'admission',
     probes: ['controllers'],
     how: 'a RoleBinding in the namespace default, which RBAC allows to the controllers',
-    tests: [matrixTest, probeTest],
   },
   {
     name: 'secret-references',
@@ -64,7 +55,6 @@ export const walls = [
     layer: 'admission',
     probes: ['controllers', 'without rights'],
     how: 'a Deployment and a pod in a tenant’s namespace whose environment is a reserved Secret',
-    tests: [matrixTest, 'dev/attack/cluster/mounts.ts', probeTest],
   },
   {
     name: 'namespace-labels',
@@ -72,7 +62,6 @@ export const walls = [
     layer: 'admission',
     probes: ['compared'],
     how: 'both namespaces of each Tenant have its name and their purpose as labels',
-    tests: [matrixTest, 'src/services/wall-probe/namespaces.test.ts'],
   },
   {
     name: 'pod-security',
@@ -80,7 +69,6 @@ export const walls = [
     layer: 'Pod Security',
     probes: ['compared', 'controllers'],
     how: 'both namespaces of each Tenant enforce restricted (where Dockerfiles are built, the policy build-pods does it in build namespaces), and a pod with the processes of its node is refused in a build namespace',
-    tests: [matrixTest, 'src/services/wall-probe/namespaces.test.ts', probeTest],
   },
   {
     name: 'network-default-deny',
@@ -88,7 +76,6 @@ export const walls = [
     layer: 'network',
     probes: ['compared'],
     how: 'both namespaces of each Tenant have a policy that selects all pods and allows nothing, for both directions; whether policies are enforced is probed by connections (docs/adr/0020-probe-of-network-policies.md)',
-    tests: ['test/e2e/network.test.ts', 'src/services/wall-probe/namespaces.test.ts'],
   },
   {
     name: 'installations',
@@ -96,7 +83,6 @@ export const walls = [
     layer: 'RBAC',
     probes: ['without rights'],
     how: 'an Installation in a tenant’s namespace',
-    tests: ['test/integration/tenant-roles.test.ts', matrixTest, probeTest],
   },
   {
     name: 'tenants',
@@ -104,7 +90,6 @@ export const walls = [
     layer: 'RBAC',
     probes: ['without rights'],
     how: 'a Tenant, and a RoleBinding and a NetworkPolicy in a tenant’s namespace',
-    tests: ['test/integration/tenant-roles.test.ts', matrixTest, probeTest],
   },
   {
     name: 'secrets',
@@ -112,7 +97,6 @@ export const walls = [
     layer: 'RBAC',
     probes: ['without rights'],
     how: 'reads of Secrets with reserved names, and a list of Secrets, in both namespaces of a tenant and in sekisho-system',
-    tests: ['test/integration/tenant-roles.test.ts', 'dev/attack/cluster/read-secrets.ts', probeTest],
   },
   {
     name: 'pod-connections',
@@ -120,7 +104,6 @@ export const walls = [
     layer: 'RBAC',
     probes: ['without rights'],
     how: 'exec, attach and port-forward to a pod that does not exist, in both namespaces of a tenant and in sekisho-system',
-    tests: ['dev/attack/cluster/exec.ts', matrixTest, probeTest],
   },
   {
     name: 'account-tokens',
@@ -128,7 +111,6 @@ export const walls = [
     layer: 'RBAC',
     probes: ['without rights'],
     how: 'a token of a ServiceAccount that does not exist, in both namespaces of a tenant and in sekisho-system',
-    tests: ['dev/attack/cluster/rights.ts', matrixTest, probeTest],
   },
 ] as const satisfies readonly Wall[]
 

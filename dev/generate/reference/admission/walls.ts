@@ -2,13 +2,40 @@
 // rule of admission the path that it closes, to whom, and in which of the two forms. From the lists of the product.
 import type { PolicyRule, Rule, Scope } from '../../../../src/admission/rule.ts'
 import { ownRules, policyRules, rules } from '../../../../src/admission/rules/index.ts'
-import { type Wall, type WallProbe, walls } from '../../../../src/services/wall-probe/walls.ts'
+import { type Wall, type WallName, type WallProbe, walls } from '../../../../src/services/wall-probe/walls.ts'
 import { code, page, table } from '../../markdown.ts'
 
 const probes: Readonly<Record<WallProbe, string>> = {
   compared: 'compared with what this version ships',
   'without rights': 'as `sekisho-wall-probe`, which has no right',
   controllers: 'by a dry run of the controllers',
+}
+
+const [matrix, probe, roles, cases] = [
+  'test/attack/admission',
+  'test/attack/wall-probe',
+  'test/integration/tenant-roles',
+  'src/services/wall-probe/namespaces',
+]
+
+/** The tests that prove it, without `.test.ts`, and the attacks of `make attack`. */
+export const provedBy: Readonly<Record<WallName, { readonly tests: readonly string[]; readonly attacks: readonly string[] }>> = {
+  'validating-policies': { tests: [matrix, probe], attacks: ['walls/silent'] },
+  'mutating-policies': { tests: [matrix, probe], attacks: ['walls/silent'] },
+  'webhook-registrations': { tests: [matrix, probe], attacks: ['walls/silent'] },
+  'own-writes': { tests: [matrix, probe], attacks: [] },
+  'secret-references': { tests: [matrix, probe], attacks: ['mounts/tokens', 'mounts/registry-credentials'] },
+  'namespace-labels': { tests: [matrix, cases], attacks: ['rights/cluster'] },
+  'pod-security': { tests: [matrix, cases], attacks: ['walls/silent', 'rights/built-in-roles'] },
+  'network-default-deny': { tests: ['test/e2e/network', cases], attacks: ['walls/silent'] },
+  installations: { tests: [roles, matrix, probe], attacks: ['kinds/of-the-platform'] },
+  tenants: { tests: [roles, matrix, probe], attacks: ['kinds/of-the-platform', 'rights/roles', 'rights/built-in-roles'] },
+  secrets: { tests: [roles, probe], attacks: ['reads/with-kubectl', 'secrets/app-secret-as-own-tenant'] },
+  'pod-connections': {
+    tests: ['test/attack/access', matrix, probe],
+    attacks: ['reads/exec-beside-a-grant', 'rights/built-in-roles'],
+  },
+  'account-tokens': { tests: ['test/attack/access', matrix, probe], attacks: ['rights/identities', 'rights/built-in-roles'] },
 }
 
 const scopes: Readonly<Record<Scope, string>> = {
@@ -49,8 +76,14 @@ export function wallsPage(): string {
   })
 }
 
-function wallRow({ name, protects, layer, probes: by, how, tests }: Wall): readonly string[] {
-  return [code(name), protects, layer, by.map(probe => probes[probe]).join('; '), how, tests.map(code).join(', ')]
+function wallRow({ name, protects, layer, probes: by, how }: Wall & { readonly name: WallName }): readonly string[] {
+  return [code(name), protects, layer, by.map(probe => probes[probe]).join('; '), how, provers(name)]
+}
+
+function provers(wall: WallName): string {
+  const { tests, attacks } = provedBy[wall]
+  const played = attacks.map(name => `[attack](attacks.md) ${code(name)}`)
+  return [...tests.map(path => code(`${path}.test.ts`)), ...played].join(', ')
 }
 
 function ruleRow(rule: Rule | PolicyRule, form: string): readonly string[] {
