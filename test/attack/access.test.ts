@@ -12,7 +12,7 @@ import { buildConnectionRefusals, tokenOf, tokenRequest } from './rows/access-ro
 
 let cluster: AttackCluster
 beforeAll(async () => {
-  cluster = await startAttackCluster()
+  cluster = await startAttackCluster({ name: 'access-cluster' })
   await createFixtures(cluster)
 })
 afterAll(() => cluster?.stop())

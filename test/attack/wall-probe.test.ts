@@ -70,7 +70,7 @@ async function makeTenant(admin: AttackCluster['admin'], name: string): Promise<
 }
 
 beforeAll(async () => {
-  cluster = await startAttackCluster()
+  cluster = await startAttackCluster({ name: 'walls-cluster' })
   const { admin, kubeconfig } = cluster
   await installRights(admin)
   await makeTenant(admin, 'acme')

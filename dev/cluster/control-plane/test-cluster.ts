@@ -28,6 +28,8 @@ const names = [
   'bench-cluster',
   'test-server',
   'metrics-cluster',
+  'access-cluster',
+  'walls-cluster',
 ] as const
 
 export type ThrowAwayCluster = {

@@ -95,7 +95,7 @@ function ruleRow(rule: Rule | PolicyRule, form: string): readonly string[] {
     'users' in rule && rule.users !== undefined
       ? 'the ServiceAccounts of the platform'
       : administratorsMay
-        ? 'everybody but platform admins'
-        : 'everybody'
+        ? 'everybody but platform admins and whom the rule names'
+        : 'everybody but whom the rule names'
   return [code(name), path.join(', '), scopes[scope], closed, stops, form]
 }
