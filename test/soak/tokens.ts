@@ -2,7 +2,7 @@
 // may be active.
 import { Agent, request } from 'undici'
 import { tokenDeskAudience } from '../../src/api/names.ts'
-import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
+import { authorityConfigMap } from '../../src/api/application-account.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Reply } from '../attack/impersonation.ts'
