@@ -15,6 +15,7 @@ import {
   tenantLabel,
   workloads,
 } from './objects.ts'
+import { accountFixtures } from './rows/account-rows.ts'
 import { applicationFixtures } from './rows/application-rows.ts'
 import { approvalFixtures } from './rows/approval-rows.ts'
 import { buildPodFixtures } from './rows/build-pod-rows.ts'
@@ -143,6 +144,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...kindFixtures,
     ...buildPodFixtures,
     ...applicationFixtures,
+    ...accountFixtures,
     ...changerFixtures,
     ...approvalFixtures,
     ...builtImageFixtures,

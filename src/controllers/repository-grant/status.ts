@@ -32,8 +32,9 @@ export function nextStatus(
     ...before,
     ...(ruling ? { decision: ruling.decision, rule: ruling.rule } : {}),
     ...(ruling && isNew ? { decidedAt: askedAt.toISOString() } : {}),
-    ...(isApproved && answer.kind === 'found' ? { repositories: [...judged.held], expiresAt: before.expiresAt ?? end } : {}),
-    ...boundTo(before, isApproved ? applications : []),
+    ...(isApproved && answer.kind === 'found'
+      ? { repositories: [...judged.held], ...boundTo(before, applications), expiresAt: before.expiresAt ?? end }
+      : {}),
     ...rowsOf(judged, isApproved || before.repositories !== undefined),
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),

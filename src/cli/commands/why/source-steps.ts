@@ -60,7 +60,7 @@ function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
   if (approved.mark !== 'ok') return approved
   const ready = fromCondition(conditionOf(grant, 'Ready'), cureOfGrant(grant, remoteSync))
   return ready.mark === 'ok'
-    ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')} to ${subjectsOf(grant)}`)
+    ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')}${remoteSync ? '' : subjectsOf(grant)}`)
     : ready
 }
 
@@ -70,8 +70,9 @@ function whoAsks(sync: RemoteSync): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
+/** Those of a grant that no RemoteSync owns. */
 function subjectsOf({ spec }: RepositoryGrant): string {
-  return spec.subjects.map(({ kind, name }) => `${kind} ${name}`).join(', ')
+  return ` to ${spec.subjects.map(({ kind, name }) => `${kind} ${name}`).join(', ')}`
 }
 
 const ofApplication: ReadonlySet<string> = new Set([
