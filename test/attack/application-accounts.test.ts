@@ -38,7 +38,7 @@ async function podsOf(prefix: string): Promise<readonly Pod[]> {
 }
 
 beforeAll(async () => {
-  cluster = await startAttackCluster()
+  cluster = await startAttackCluster({ name: 'accounts-cluster' })
   await createFixtures(cluster)
   const { admin } = cluster
   const rbac = '/apis/rbac.authorization.k8s.io/v1'

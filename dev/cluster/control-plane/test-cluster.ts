@@ -28,6 +28,7 @@ const names = [
   'bench-cluster',
   'test-server',
   'metrics-cluster',
+  'accounts-cluster',
 ] as const
 
 export type ThrowAwayCluster = {
