@@ -1,5 +1,5 @@
-// The ServiceAccount of an Application that a RepositoryGrant names: the platform makes it, its pods alone run under it, and by it
-// the token desk and admission know them (docs/adr/0092-a-grant-for-an-application.md).
+// The ServiceAccount of an Application that a RepositoryGrant names: the platform makes it, the Application's pods alone run
+// under it, and by it the token desk and admission know them (docs/adr/0092-a-grant-for-an-application.md).
 
 /** ServiceAccounts whose names begin with this are the platform's: admission refuses every use of them by others. */
 export const applicationAccountPrefix = 'sekisho-app-'

@@ -1,5 +1,5 @@
-// The ServiceAccount of an Application with Kubernetes' own controllers at work, by the policies alone: what the platform rendered
-// runs, scales and rolls back under it; nothing of people does, and only who may change the Application reaches into its pods.
+// The ServiceAccount of an Application with Kubernetes' own controllers at work, by the policies alone: what the platform
+// rendered runs and rolls on under it; nothing of people does, and only who may change the Application reaches into its pods.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

@@ -1,11 +1,12 @@
 // A grant for an Application on a real API server, with the GitHub emulator: its account, the pods under it, a token for them and
-// for nobody else, and the end of all that with the Application or with the grant. The controllers and the desk have the rights of
-// their ServiceAccount; Kubernetes' own controllers make the pods.
+// for nobody else, and the end of all that with the Application or with the grant. The controllers and the desk have the rights
+// of their ServiceAccount; Kubernetes' own controllers make the pods.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { deployments, type Pod, pods, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { timeLimit } from '../../src/lib/waiting/limits.ts'
@@ -38,10 +39,7 @@ async function started(): Promise<Shop> {
   const fixture = await withTenant(environment)
   const { namespace, desk, endpoints } = fixture
   await fixture.applyTenant()
-  await waitUntil('the tenant is ready', async () => {
-    const found = await fixture.client.get(serviceAccounts, { namespace, name: 'default' })
-    return found?.automountServiceAccountToken === false
-  })
+  await readyReason(fixture.client, tenant, { name: namespace }, 'NamespacesReady')
   await fixture.bind()
   const { name: platformNamespace } = await withNamespace()
   await giveRightsIn(platformNamespace, 'platform')

@@ -1,5 +1,5 @@
-// A grant for an Application: it waits for the Application, is bound to it by the approval, and ends with it, also while GitHub does
-// not answer.
+// A grant for an Application: it waits for the Application, is bound to it by the approval, and ends with it, also while GitHub
+// does not answer.
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../api/apps/application.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'

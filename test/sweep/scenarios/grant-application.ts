@@ -1,5 +1,5 @@
-// A grant for an Application: its ServiceAccount comes with the approval, and its pods run under it; with the grant it goes, and so
-// it does with the Application, of which another one of that name is not meant.
+// A grant for an Application: its ServiceAccount comes with the approval, and its pods run under it; with the grant it goes, and
+// so it does with the Application, of which another one of that name is not meant.
 import { application } from '../../../src/api/apps/application.ts'
 import { deployments, serviceAccounts } from '../../../src/api/builtin/index.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'

@@ -2,17 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { wakeAnnotation } from '../../../api/names.ts'
 import type { Facts } from './facts.ts'
-import {
-  application,
-  deployment,
-  forApplication,
-  grant,
-  healthy,
-  installation,
-  pipelineOwner,
-  pod,
-  sync,
-} from './testing/facts.ts'
+import { application, deployment, grant, healthy, installation, pipelineOwner, pod, sync } from './testing/facts.ts'
 import { walk } from './walk.ts'
 import { explanation } from './why.ts'
 
@@ -582,31 +572,6 @@ test.each([
   expect(walk({ ...healthy, ...domain, ...facts }).first).toMatchObject({ step, cure: expect.stringMatching(cure) })
 })
 
-test('a domain that works, and a grant for a workload, have their own ways', () => {
+test('a domain that works has its own way', () => {
   expect(walk({ ...healthy, ...domain, addresses: ['10.0.0.9'] }).first).toBeUndefined()
-  const own: Partial<Facts> = {
-    subject: { kind: 'RepositoryGrant', name: 'reader' },
-    application: undefined,
-    remoteSync: undefined,
-    grant: forApplication({}),
-  }
-  expect(walk({ ...healthy, ...own }).steps).toMatchObject([
-    { step: 'installation' },
-    { step: 'grant', mark: 'ok', text: expect.stringContaining(' to Application shop') },
-  ])
-  const replaced = forApplication({ Ready: 'ApplicationReplaced: another one' })
-  expect(walk({ ...healthy, ...own, grant: replaced }).first).toMatchObject({
-    step: 'grant',
-    cure: expect.stringContaining('create it again'),
-  })
-  const above = grant({ Approved: 'AboveCeiling: acme/new is not among the repositories' })
-  expect(walk({ ...healthy, ...own, grant: above }).first).toMatchObject({
-    step: 'grant',
-    cure: expect.stringContaining('/onboard'),
-  })
-  const denied = grant({ Approved: 'DeniedByPolicy: rule x' })
-  expect(walk({ ...healthy, ...own, grant: denied }).first).toMatchObject({
-    step: 'grant',
-    cure: expect.stringContaining('github|github.com|7'),
-  })
 })

@@ -1,5 +1,5 @@
-// The pods of an Application that a grant names: under its ServiceAccount, with the files for the token desk; and what a chart must
-// not name.
+// The pods of an Application that a grant names: under its ServiceAccount, with the files for the token desk; and what a chart
+// must not name.
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import { objectAt } from '../../../lib/json/json-value.ts'

@@ -26,8 +26,8 @@ async function controllerIn<T extends KubeObject>(
 }
 
 /**
- * The Application of a pod under the ServiceAccount `account`, as the subject of a grant. Undefined when the chain is broken, ends
- * elsewhere, or leads to another Application than the one whose account it is.
+ * The Application of a pod under the ServiceAccount `account`, as the subject of a grant. Undefined when the chain is broken,
+ * ends elsewhere, or leads to another Application than the one whose account it is.
  */
 export async function applicationOfPod(
   client: Pick<KubeClient, 'get'>,
