@@ -66,14 +66,22 @@ const run = (shop: Shop): Promise<Application> =>
   applyApplication(shop, { chart: shop.chart, image: image(1), processes: [{ name: 'web', port: 3000, replicas: 1 }] })
 
 async function request(shop: Shop, reason: string): Promise<RepositoryGrant> {
-  await shop.requestGrant('read-shop', 'dave', { subjects })
+  // After a deletion the quota is counted again, and refuses meanwhile.
+  await waitUntil('the grant is requested', () => shop.requestGrant('read-shop', 'dave', { subjects }))
   return readyReason(shop.client, repositoryGrant, { namespace: shop.namespace, name: 'read-shop' }, reason)
 }
 
-const podUnderAccount = ({ client, namespace }: Shop): Promise<Pod> =>
+/** One that Kubernetes made, other than that of before. */
+const podUnderAccount = ({ client, namespace }: Shop, before?: Pod): Promise<Pod> =>
   waitUntil('a pod under the account', async () => {
     const found = await client.list(pods, { namespace })
-    return found.find(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec?.serviceAccountName === account)
+    return found.find(
+      ({ metadata, spec }) =>
+        spec?.serviceAccountName === account &&
+        metadata.deletionTimestamp === undefined &&
+        metadata.ownerReferences !== undefined &&
+        metadata.uid !== before?.metadata.uid,
+    )
   })
 
 /** As the kubelet makes it for the pod. */
@@ -156,7 +164,7 @@ test(
     await gone(client, repositoryGrant, { namespace, name: 'read-shop' })
     const again = await request(shop, 'Approved')
     expect(again.status?.applications).toEqual([{ name: 'shop', uid: second.metadata.uid }])
-    expect((await shop.ask(await identityOf(shop, await podUnderAccount(shop)))).status).toBe(200)
+    expect((await shop.ask(await identityOf(shop, await podUnderAccount(shop, pod)))).status).toBe(200)
 
     // Without a grant there is no account, and nothing of it is left in the pods.
     await client.delete(repositoryGrant, { namespace, name: 'read-shop' })
