@@ -190,3 +190,22 @@ test('never adopts an account that somebody else made', async () => {
   const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
   expect(deployment?.spec?.template.spec?.serviceAccountName).not.toBe(account)
 })
+
+test('is not requested by the name of its account', async () => {
+  const { name, admin } = await withNamespace()
+  const { status, body } = await admin.request('POST', `/apis/github.sekisho.dev/v1alpha1/namespaces/${name}/repositorygrants`, {
+    ...{ apiVersion: repositoryGrant.apiVersion, kind: repositoryGrant.kind, metadata: { name: 'by-account' } },
+    spec: {
+      installation: 'github',
+      repositories: ['acme/shop'],
+      permissions: { contents: 'read' },
+      subjects: [{ kind: 'ServiceAccount', name: account }],
+      reason: 'a test',
+      requestedBy: 'github|github.localhost|1002',
+    },
+  })
+  expect([status, JSON.stringify(body)]).toEqual([
+    422,
+    expect.stringContaining('name the Application, with the kind Application'),
+  ])
+})
