@@ -170,7 +170,7 @@ test(
     await client.delete(repositoryGrant, { namespace, name: 'read-shop' })
     await gone(client, serviceAccounts, { namespace, name: account })
     const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
-    expect(deployment?.spec?.template.spec?.serviceAccountName).toBeUndefined()
+    expect(deployment?.spec?.template.spec?.serviceAccountName).toBe('default')
     expect(JSON.stringify(deployment?.spec?.template)).not.toContain('sekisho-identity')
   },
   timeLimit(3),

@@ -58,7 +58,7 @@ export const grantForApplication: Scenario = {
     await granted(environment)
     await environment.fixture.kube.delete(repositoryGrant, { namespace: environment.namespace, name: 'read-shop' })
     await gone(environment, repositoryGrant, 'read-shop')
-    await podsUnder(environment, undefined)
+    await podsUnder(environment, 'default')
     await gone(environment, serviceAccounts, account)
   },
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import { objectAt } from '../../../lib/json/json-value.ts'
+import { underDefaultAccount } from './account.ts'
 import { desiredManifests } from './desired.ts'
 import { podTemplatePath } from './pod-rules.ts'
 
@@ -103,6 +104,14 @@ describe('the pods of an Application that a grant names', () => {
       { volumeMounts: [authority, { mountPath: '/var/run/sekisho' }] },
       { volumeMounts: [{}, {}] },
     ])
+  })
+
+  test('leave it for the default one, which the API server must be told; what names another one keeps that', () => {
+    expect(underDefaultAccount(deployment())).toMatchObject({ spec: { template: { spec: { serviceAccountName: 'default' } } } })
+    const own = deployment({ ...pod, serviceAccountName: 'of-the-chart' })
+    expect(underDefaultAccount(own)).toEqual(own)
+    expect(underDefaultAccount(job)).toEqual(job)
+    expect(underDefaultAccount({ kind: 'Service', spec: {} })).toEqual({ kind: 'Service', spec: {} })
   })
 
   test('are as the chart rendered them without a grant', () => {

@@ -5,7 +5,7 @@ import { applicationAccountPrefix, authorityConfigMap, identityFiles } from '../
 import { serviceAccounts } from '../../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../api/names.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
-import { podTemplatePath } from './pod-rules.ts'
+import { changedAt, podTemplatePath } from './pod-rules.ts'
 
 /** The kubelet renews it long before. */
 const identitySeconds = 3600
@@ -47,6 +47,17 @@ export function accountPodSpec(kind: unknown, spec: JsonObject, account: string 
     containers: objectsAt(spec, 'containers').map(withMounts),
     ...(init.length === 0 ? {} : { initContainers: init.map(withMounts) }),
   }
+}
+
+/**
+ * What is applied to an object whose pods were under an account that goes: where a manifest no longer names one, the API server
+ * keeps the name in the old field `serviceAccount`, and takes it from there.
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec
+ */
+export function underDefaultAccount<T extends JsonObject>(manifest: T): T {
+  const path = podTemplatePath(manifest)
+  if (path === undefined || manifest['kind'] === 'Job') return manifest
+  return changedAt(manifest, [...path, 'spec'], spec => ({ serviceAccountName: 'default', ...spec })) as T
 }
 
 /** What a chart must not name, because it belongs to the platform or to another Application; undefined for nothing. */

@@ -14,7 +14,7 @@ import type { ChartInput } from '../../../services/charts/chart-input.ts'
 import { accountObject, accountPodSpec, brokenAccountRule } from './account.ts'
 import { type AllowedHosts, brokenIngressRule } from './ingress-rules.ts'
 import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './isolation.ts'
-import { brokenPodRule, podTemplatePath } from './pod-rules.ts'
+import { brokenPodRule, changedAt, podTemplatePath } from './pod-rules.ts'
 import { type AllowedRedirects, redirectIngresses } from './redirect-ingress.ts'
 import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
 import { brokenVolumeClaimRule, outlivesApplication } from './volume-claim-rules.ts'
@@ -121,19 +121,6 @@ function markPods(
     const spec = accountPodSpec(object['kind'], objectAt(template, 'spec') ?? {}, account)
     return { ...template, metadata: marked, spec: isolatedPodSpec(spec, isolated) }
   })
-}
-
-/** A copy with the value at the path changed; `object` itself where no object is at the path, or without a path. */
-function changedAt(
-  object: JsonObject,
-  path: readonly string[] | undefined,
-  change: (value: JsonObject) => JsonObject,
-): JsonObject {
-  if (path === undefined) return object
-  const [field, ...rest] = path
-  if (field === undefined) return change(object)
-  const value = object[field]
-  return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
 }
 
 function manifestOf(checked: Checked, application: Application, allowed: Allowed): Manifest {
