@@ -18,6 +18,7 @@ import type { DemoContext } from './context.ts'
 import { demoPlace } from './place.ts'
 import { openPreviewImages } from './preview-images.ts'
 import { accessSteps } from './scenario/access.ts'
+import { applicationGrantSteps } from './scenario/application-grant.ts'
 import { attackSteps } from './scenario/attacks.ts'
 import { firstDaySteps } from './scenario/days/first-day.ts'
 import { secondDaySteps } from './scenario/days/second-day.ts'
@@ -41,6 +42,7 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
     ...(only === undefined
       ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
       : []),
+    ...(only === undefined ? applicationGrantSteps(demo) : []),
     ...accessSteps(demo),
     ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))] : []),
   ])

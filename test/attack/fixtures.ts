@@ -16,6 +16,7 @@ import {
   workloads,
 } from './objects.ts'
 import { accessFixtures } from './rows/access-rows.ts'
+import { accountFixtures } from './rows/account-rows.ts'
 import { applicationFixtures } from './rows/application-rows.ts'
 import { approvalFixtures } from './rows/approval-rows.ts'
 import { buildPodFixtures } from './rows/build-pod-rows.ts'
@@ -146,6 +147,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...buildPodFixtures,
     ...accessFixtures,
     ...applicationFixtures,
+    ...accountFixtures,
     ...changerFixtures,
     ...approvalFixtures,
     ...builtImageFixtures,

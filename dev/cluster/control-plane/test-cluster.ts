@@ -30,6 +30,7 @@ const names = [
   'metrics-cluster',
   'access-cluster',
   'walls-cluster',
+  'accounts-cluster',
 ] as const
 
 export type ThrowAwayCluster = {

@@ -5,6 +5,10 @@ import { accountTokens, grantedAccountTokens, platformAccountTokens } from './ac
 import { buildConnections } from './access/build-connections.ts'
 import { kpackWriters } from './access/kpack-writers.ts'
 import { roleWriters } from './access/role-writers.ts'
+import { accountBindings } from './accounts/account-bindings.ts'
+import { accountWriters } from './accounts/account-writers.ts'
+import { applicationPodCommands } from './accounts/application-pod-commands.ts'
+import { applicationPods } from './accounts/application-pods.ts'
 import { builtImages } from './apps/built-images.ts'
 import { changedBy } from './apps/changed-by.ts'
 import { renderedObjects } from './apps/rendered-objects.ts'
@@ -103,6 +107,9 @@ export const rules: readonly Rule[] = [
   volumeClaims,
   claimTemplates,
   renderedObjects,
+  applicationPods,
+  accountWriters,
+  accountBindings,
   buildPods,
   accountTokens,
   platformAccountTokens,
@@ -115,6 +122,7 @@ export const rules: readonly Rule[] = [
 export const policyRules: readonly PolicyRule[] = [
   podExec,
   grantedAccountTokens,
+  applicationPodCommands,
   podDeletion,
   builtImages,
   podUsers,

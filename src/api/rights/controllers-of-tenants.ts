@@ -138,6 +138,14 @@ const inApplications: readonly Right[] = [
     verbs: ['get'],
     usedBy: ['src/services/token-desk/server/workload.ts'],
   },
+  // Between a pod and its Application.
+  {
+    place: 'application',
+    group: 'apps',
+    resources: ['replicasets'],
+    verbs: ['get'],
+    usedBy: ['src/services/token-desk/server/application-of-pod.ts'],
+  },
   // Of a namespace that is being deleted, those that have not ended long after their grace period.
   { place: 'application', group: '', resources: ['pods'], verbs: ['delete'], usedBy: [namespaceEnds] },
   { place: 'application', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },

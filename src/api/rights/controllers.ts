@@ -93,6 +93,8 @@ const clusterWide: readonly Right[] = [
     resources: ['applications', 'remotesyncs'],
     verbs: ['get', ...cached],
     usedBy: [
+      'src/services/token-desk/server/application-of-pod.ts',
+      controllerOf('repository-grant'),
       reconcilerOf('application'),
       reconcilerOf('remote-sync'),
       controllerOf('remote-sync'),

@@ -33,6 +33,7 @@ function facts(change: Partial<Facts> = {}): Facts {
     installationReady: true,
     answer: found(),
     halts: [],
+    applications: [],
     tenant: 'acme',
     askedAt: now,
     ...change,

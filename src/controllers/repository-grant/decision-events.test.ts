@@ -28,6 +28,7 @@ test('a decision is an Event of the grant, once', async () => {
       answer,
       askedAt,
       halts: [],
+      applications: [],
       tenant: 'acme',
     }
     return writer.write(object, nextStatus(facts, decide(facts)))

@@ -1,6 +1,7 @@
 // What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never
 // throws: a failure to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant,
 // when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest.
+import type { Application } from '../../api/apps/application.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
@@ -13,6 +14,7 @@ import type { GitHubApps } from '../../services/token-desk/app-clients.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
+import { applicationProblem, type NamedApplication, namedApplications } from './applications.ts'
 import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
 import { knownRepositories, type ProbeAnswer, type ProbeDeps, probe, type Repository } from './probe.ts'
 import type { ProbeBudget } from './probe-budget.ts'
@@ -33,6 +35,8 @@ export type Facts = {
   readonly installationReady: boolean
   readonly answer: GitHubAnswer
   readonly halts: readonly Halt[]
+  /** Those that its subjects name. */
+  readonly applications: readonly NamedApplication[]
   /** The name of the Tenant whose namespace it is. */
   readonly tenant: string
   /** Before the first request: the facts cover no later change. */
@@ -42,6 +46,7 @@ export type Facts = {
 export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly halts: Pick<Cache<Halt>, 'list'>
+  readonly applications: Pick<Cache<Application>, 'get'>
   readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
   readonly budget: ProbeBudget
@@ -57,10 +62,14 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const installationReady = isReady(installation)
   const halts = deps.halts.list()
   const tenant = deps.tenantOf(namespace)?.metadata.name ?? namespace
-  const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, halts, tenant, askedAt })
+  const applications = namedApplications(object, deps.applications)
+  const known = { object, installation, installationReady, halts, applications, tenant, askedAt }
+  const facts = (answer: GitHubAnswer): Facts => ({ ...known, answer })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
   // Nothing is asked in the name of what is halted: a token for the question would be one more.
   if (haltOfGrant(facts({ kind: 'not-due' }), object.status?.repositories ?? []) !== undefined) return facts({ kind: 'not-due' })
+  // Nothing to decide for: the grant waits for its Application, or has ended with it.
+  if (applicationProblem(object, applications) !== undefined) return facts({ kind: 'not-due' })
   if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
   const grant = { namespace, uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
@@ -73,10 +82,10 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
     const paused = app.client.mintRefusal(installationId)
     const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
     if (refused !== undefined) return facts(refused)
-    const known = knownRepositories(object.status)
+    const repositories = knownRepositories(object.status)
     const { endedRepositories: ended = [] } = object.status ?? {}
     const lost = ended.filter(({ reason }) => reason === reasons.repositoryNotFound).map(({ id }) => id)
-    return facts(await probe(deps, app, { grant: object, installationId, known, lost, requesterId: person.userId }))
+    return facts(await probe(deps, app, { grant: object, installationId, known: repositories, lost, requesterId: person.userId }))
   } catch (error) {
     return facts(unreachable(error))
   }
@@ -106,13 +115,16 @@ function isReady(installation: Installation | undefined): boolean {
   return findCondition(installation.status?.conditions, 'Ready')?.status === 'True'
 }
 
+/** Reasons that pass without another decision. */
+const pausing: ReadonlySet<string> = new Set([reasons.halted, reasons.applicationNotFound, reasons.applicationIsolated])
+
 async function isDue(deps: GatherDeps, object: RepositoryGrant, installation: Installation, now: Date): Promise<boolean> {
   const { status, metadata } = object
   if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
   if (wakeOf(object) !== status.observedWake) return true
   if (findCondition(status.conditions, 'Approved')?.status === 'Unknown') return true
-  // It was halted: what held before may not hold any more.
-  if (findCondition(status.conditions, 'Ready')?.reason === reasons.halted) return true
+  // What held before may not hold any more.
+  if (pausing.has(findCondition(status.conditions, 'Ready')?.reason ?? '')) return true
   if (status.observedInputs !== decisionInputs(installation)) return true
   if (status.decision !== 'Approved') return false
   const { inUseMilliseconds, atRestMilliseconds } = deps.recheck

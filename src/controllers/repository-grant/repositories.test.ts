@@ -35,7 +35,7 @@ function found({ missing = [], archived = [], lost = [] }: Change = {}): GitHubA
 
 function factsAt(object: RepositoryGrant, minute: number, change: Partial<Facts> = {}): Facts {
   const askedAt = new Date(start + minute * 60_000)
-  const standing = { installation: installationObject, installationReady: true, halts: [], tenant: 'acme' }
+  const standing = { installation: installationObject, installationReady: true, halts: [], applications: [], tenant: 'acme' }
   return { object, ...standing, answer: found(), askedAt, ...change }
 }
 

@@ -1,7 +1,9 @@
 // Everything that a tenant's two namespaces contain before the tenant uses them. Pure; deterministic names, no clock. The
 // Tenant controls every object by its uid: that is how ours are recognised, and why an object of another owner is never
 // adopted.
+
 import { createHash } from 'node:crypto'
+import { authorityConfigMap } from '../../api/application-account.ts'
 import {
   configMaps,
   limitRanges,
@@ -33,9 +35,6 @@ export const fieldManager = 'sekisho.dev/tenant'
 
 /** The hash of what was applied: an object with this hash and unchanged fields is not applied again. */
 export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
-
-/** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
-export const authorityConfigMap = 'sekisho-ca'
 
 /** The ServiceAccount of pods that name none. Kubernetes creates it, too. */
 export const defaultServiceAccount = 'default'
