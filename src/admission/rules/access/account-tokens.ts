@@ -29,6 +29,12 @@ const kubelets: NonNullable<Rule['exempts']> = {
 
 const ofPlatform = `tokens of this ServiceAccount are for its pods only, which get them from their kubelet; make a ServiceAccount of your own (builder, default and sekisho-… are of the platform)`
 
+/** Pods start whether the webhook answers or not, those of the platform first of all. */
+const notByKubernetes: NonNullable<Rule['webhookCondition']> = identities => ({
+  name: 'not-by-kubernetes',
+  expression: `!${isKubernetesExpression(identities)}`,
+})
+
 /** For everybody but kubelets and platform admins. */
 export const accountTokens: Rule = {
   name: 'account-tokens',
@@ -37,6 +43,7 @@ export const accountTokens: Rule = {
   administratorsMay: true,
   exempts: kubelets,
   matches,
+  webhookCondition: notByKubernetes,
   check: (request, identities) =>
     !isPlatformAccount(request.name ?? '') || isKubernetes(request, identities) ? undefined : ofPlatform,
   policy: identities => ({
@@ -62,6 +69,7 @@ export const platformAccountTokens: Rule = {
   administratorsMay: true,
   exempts: kubelets,
   matches,
+  webhookCondition: notByKubernetes,
   check: (request, identities) =>
     isWallProbe(request, identities) || isKubernetes(request, identities) ? undefined : ofProcesses,
   policy: identities => ({

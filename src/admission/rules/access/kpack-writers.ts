@@ -21,6 +21,11 @@ export const kpackWriters: Rule = {
       operations: ['CREATE', 'UPDATE', 'DELETE'],
     },
   ],
+  // The platform and the end of a namespace do not wait for the webhook.
+  webhookCondition: ({ controllers, reapers }) => ({
+    name: 'not-by-the-platform',
+    expression: `!(request.userInfo.username in ${celList(controllers)} || (request.operation == 'DELETE' && request.userInfo.username in ${celList(reapers)}))`,
+  }),
   check({ username, operation, object, oldObject }, { controllers, reapers }) {
     if (controllers.includes(username)) return undefined
     if (operation === 'UPDATE' && sameJson(object?.['spec'], oldObject?.['spec'])) return undefined

@@ -27,6 +27,11 @@ export const roleWriters: Rule = {
   matches: [
     { group: 'rbac.authorization.k8s.io', resources: ['roles', 'rolebindings'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
   ],
+  // The platform and the end of a namespace do not wait for the webhook.
+  webhookCondition: ({ controllers, reapers }) => ({
+    name: 'not-by-the-platform',
+    expression: `!(request.userInfo.username in ${celList(controllers)} || (request.operation == 'DELETE' && request.userInfo.username in ${celList(reapers)}))`,
+  }),
   check(request, { controllers, reapers }) {
     const { username, operation } = request
     if (controllers.includes(username)) return undefined
