@@ -33,9 +33,9 @@ export function grantFacts({ metadata, spec, status }: RepositoryGrant): TokenFa
 }
 
 /** As `grantFacts`, and where the request came from. */
-export function requestFacts({ from = {} }: TokenRequest, grant: RepositoryGrant | undefined): TokenFacts {
+export function requestFacts({ from = {}, delivery }: TokenRequest, grant: RepositoryGrant | undefined): TokenFacts {
   const { pod, address, pullRequest } = from
-  return { ...(grant && grantFacts(grant)), ...defined({ pod: pod && { ...pod }, address, pullRequest }) }
+  return { ...(grant && grantFacts(grant)), ...defined({ pod: pod && { ...pod }, address, pullRequest, delivery }) }
 }
 
 /** What is known of a token, or of the intent to mint one. `tokenId` is the registry's and reveals nothing about the token. */
