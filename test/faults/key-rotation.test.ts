@@ -193,7 +193,7 @@ test('a certificate that is not renewed is logged as an error days before it exp
   const certificate = await openTokenDeskCertificate({
     ...desk,
     keys: keeper(),
-    host: 'desk',
+    hosts: ['desk'],
     clock: systemClock,
     log: silentLog,
   })

@@ -17,8 +17,9 @@ export type NetworkSettings = {
   readonly buildEgress: readonly AllowedRange[]
   /** The TCP ports that builds may reach on the internet. */
   readonly buildPorts: readonly number[]
-  /** The ports of the token desk and of the source store inside the platform namespace. */
+  /** The ports of the token desk, the git proxy and the source store inside the platform namespace. */
   readonly tokenDeskPort: number
+  readonly gitProxyPort: number
   readonly sourceStorePort: number
   /** The port of the registry's token server inside the platform namespace; absent without one. */
   readonly registryTokenPort?: number
