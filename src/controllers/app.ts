@@ -139,6 +139,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     network: networkOf(settings, registry.tokenPort),
     certificateAuthorities,
     accounts,
+    addresses: settings,
     runtimeClasses: settings,
     buildsDockerfiles: settings.buildkitImage !== undefined,
   }
