@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import type { AuditAction } from '../../src/api/audit/audit-event.ts'
 import { type GitProxyFixture, withGitProxy } from '../fixtures/git-proxy-fixture.ts'
+import { rawPush, shop } from '../fixtures/git-proxy-requests.ts'
 import { type DeskEnvironment, startDeskEnvironment } from '../fixtures/token-desk-fixture.ts'
 
 let environment: DeskEnvironment
@@ -15,8 +16,6 @@ beforeAll(async () => {
   environment = await startDeskEnvironment()
 })
 afterAll(() => environment?.stop())
-
-const shop = ({ url }: GitProxyFixture, name = 'acme/shop') => `${url}/github.localhost/${name}.git`
 
 /** As a person with a token of their own, past the proxy. */
 async function atGitHub(name = 'acme/shop') {
@@ -42,7 +41,9 @@ describe('a pod', () => {
     const commit = (await work('rev-parse', 'HEAD')).stdout.trim()
     expect(await work('push', 'origin', 'HEAD:refs/heads/by-proxy', 'HEAD:refs/tags/v1')).toMatchObject({ ok: true })
     const person = await atGitHub()
-    expect((await person.run('ls-remote', person.url, 'refs/heads/by-proxy', 'refs/tags/v1')).stdout.split(commit)).toHaveLength(3)
+    expect((await person.run('ls-remote', person.url, 'refs/heads/by-proxy', 'refs/tags/v1')).stdout.split(commit)).toHaveLength(
+      3,
+    )
     expect(await work('fetch', 'origin', 'by-proxy')).toMatchObject({ ok: true })
     expect(await work('push', 'origin', '--delete', 'refs/tags/v1')).toMatchObject({ ok: true })
     await person.remove()
@@ -130,7 +131,9 @@ describe('a pod', () => {
     const person = await atGitHub()
     expect((await person.run('ls-remote', person.url)).stdout).not.toMatch(/beside|refs\/pull\/1\/head/)
     await person.remove()
-    expect(await records(fixture, 'git.refused')).toMatchObject([{ details: { check: 'RefNotAllowed', ref: 'refs/pull/1/head' } }])
+    expect(await records(fixture, 'git.refused')).toMatchObject([
+      { details: { check: 'RefNotAllowed', ref: 'refs/pull/1/head' } },
+    ])
     expect(await records(fixture, 'git.push-intended')).toEqual([])
   })
 
@@ -144,41 +147,11 @@ describe('a pod', () => {
     const zero = '0'.repeat(40)
     const head = (await git.run('-C', 'work', 'rev-parse', 'HEAD')).stdout.trim()
     // What git itself would not send: a branch that exists, as a new one.
-    const answer = await rawPush(fixture, git.token, 'write-shop', [`${zero} ${head} refs/heads/main`], Buffer.alloc(0))
+    const answer = await rawPush(fixture, git.token, [`${zero} ${head} refs/heads/main`])
     expect(answer.text).toContain('the push has no pack')
     expect(await records(fixture, 'git.push-intended')).toEqual([])
-    const stale = await rawPush(fixture, git.token, 'write-shop', [`${'1'.repeat(40)} ${zero} refs/heads/main`])
+    const stale = await rawPush(fixture, git.token, [`${'1'.repeat(40)} ${zero} refs/heads/main`])
     expect([stale.status, stale.text]).toEqual([200, expect.stringContaining('ng refs/heads/main')])
     expect(await records(fixture, 'git.pushed')).toMatchObject([{ outcome: 'denied', details: { ref: 'refs/heads/main' } }])
   })
 })
-
-const line = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
-
-type Answer = { readonly status: number; readonly text: string }
-
-/** What no git client sends. */
-async function raw(fixture: GitProxyFixture, token: string, options: { grant: string; path: string; headers: Record<string, string>; body?: Buffer }): Promise<Answer> {
-  const { request } = await import('node:https')
-  const authorization = `Basic ${Buffer.from(`${options.grant}:${token}`).toString('base64')}`
-  return new Promise((resolve, reject) => {
-    const asked = request(
-      `${shop(fixture)}${options.path}`,
-      { method: options.body === undefined ? 'GET' : 'POST', ca: fixture.authorityPem, agent: false, headers: { authorization, ...options.headers } },
-      response => {
-        const pieces: Buffer[] = []
-        response.on('data', (piece: Buffer) => pieces.push(piece))
-        response.on('error', reject)
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces).toString('latin1') }))
-      },
-    )
-    asked.on('error', reject)
-    asked.end(options.body)
-  })
-}
-
-function rawPush(fixture: GitProxyFixture, token: string, grant: string, commands: readonly string[], pack?: Buffer): Promise<Answer> {
-  const lines = commands.map((text, index) => line(`${text}${index === 0 ? '\0report-status' : ''}\n`))
-  const body = Buffer.concat([Buffer.from(`${lines.join('')}0000`), pack ?? Buffer.alloc(0)])
-  return raw(fixture, token, { grant, path: '/git-receive-pack', headers: { 'content-type': 'application/x-git-receive-pack-request' }, body })
-}

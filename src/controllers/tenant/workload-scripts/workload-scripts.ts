@@ -25,5 +25,8 @@ export function workloadScripts({ tokenDeskHost, gitProxyHost }: ScriptAddresses
 
 function hostName(text: string): string {
   if (/^[A-Za-z0-9.-]+(:\d+)?$/.test(text)) return text
-  throw new AppError('invalid_configuration', `${text} is not a host name: set SEKISHO_TOKEN_DESK_HOST and SEKISHO_GIT_PROXY_HOST`)
+  throw new AppError(
+    'invalid_configuration',
+    `${text} is not a host name: set SEKISHO_TOKEN_DESK_HOST and SEKISHO_GIT_PROXY_HOST`,
+  )
 }

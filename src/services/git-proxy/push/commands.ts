@@ -24,7 +24,15 @@ const maxLineBytes = 1024
 const maxListBytes = 256 * 1024
 
 /** What the proxy lets a client ask for. Push options, certificates and what is not known here are refused. */
-const known = ['report-status', 'report-status-v2', 'side-band-64k', 'quiet', 'atomic', 'object-format=sha1', 'object-format=sha256']
+const known = [
+  'report-status',
+  'report-status-v2',
+  'side-band-64k',
+  'quiet',
+  'atomic',
+  'object-format=sha1',
+  'object-format=sha256',
+]
 /** What clients say of themselves; it is not passed on. */
 const dropped = /^(agent|session-id)=/
 
@@ -113,7 +121,8 @@ function readCapabilities(text: string): readonly string[] {
 function readUpdate(content: string, line: number): RefUpdate {
   if (content.startsWith('push-cert')) throw refused('signed pushes (git push --signed) do not pass the git proxy')
   const [, from, to, ref] = command.exec(content) ?? []
-  if (from === undefined || to === undefined || ref === undefined) throw refused(`line ${line + 1} of the list of refs cannot be read`)
+  if (from === undefined || to === undefined || ref === undefined)
+    throw refused(`line ${line + 1} of the list of refs cannot be read`)
   if (isZero(from) && isZero(to)) throw refused(`line ${line + 1} of the list of refs changes nothing`)
   return { ref, from, to }
 }
@@ -124,7 +133,10 @@ function checkTogether(updates: readonly RefUpdate[], shallow: readonly string[]
     return
   }
   if (new Set(updates.map(({ ref }) => ref)).size !== updates.length) throw refused('a ref is named twice in one push')
-  const lengths = new Set([...updates.flatMap(({ from, to }) => [from.length, to.length]), ...shallow.map(({ length }) => length)])
+  const lengths = new Set([
+    ...updates.flatMap(({ from, to }) => [from.length, to.length]),
+    ...shallow.map(({ length }) => length),
+  ])
   const wanted = capabilities.includes('object-format=sha256') ? 64 : 40
   if (lengths.size !== 1 || !lengths.has(wanted)) throw refused('the ids of the list of refs are of different object formats')
   if (!capabilities.some(word => word.startsWith('report-status'))) throw refused('the client must ask for report-status')

@@ -6,7 +6,7 @@ const maxNameBytes = 255
 
 /** Control characters, space, and what has a meaning in refspecs, revisions or shells of git. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\/$|\.$/
+const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\.$/
 
 /** Why the ref may not be changed, for the person who pushes; undefined for a ref that may. */
 export function refProblem(ref: string): string | undefined {
@@ -15,6 +15,6 @@ export function refProblem(ref: string): string | undefined {
   const name = ref.slice(prefix.length)
   if (Buffer.byteLength(name) > maxNameBytes) return `the name is longer than ${maxNameBytes} bytes`
   const parts = name.split('/')
-  const isWrong = name === '' || forbidden.test(name) || parts.some(part => part.startsWith('.') || part.endsWith('.lock'))
+  const isWrong = forbidden.test(name) || parts.some(part => part === '' || part.startsWith('.') || part.endsWith('.lock'))
   return isWrong || name.startsWith('-') ? 'the name is not one that git accepts (git check-ref-format)' : undefined
 }

@@ -59,7 +59,7 @@ export async function accessOf(deps: AccessDeps, asked: Asked): Promise<Admitted
   if (endpoints === undefined || asked.host.toLowerCase() !== host.toLowerCase())
     return refuse('OtherHost', `the grant is for repositories of ${host}: the URL must begin with https://<git proxy>/${host}/`)
   const name = repositoryOfPath(`${asked.owner}/${asked.repository}`)
-  const repository = await deps.names.find(name, request.grant.metadata.uid ?? '', token, endpoints)
+  const repository = await deps.names.find(name, { grantUid: request.grant.metadata.uid ?? '', token, endpoints })
   if (repository === undefined)
     return refuse('OtherRepository', `the grant has no repository of this name: it has ${namesOf(token.repositories)}`)
   const level = neededLevel[asked.service]

@@ -5,13 +5,7 @@ import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import type { KeyedBuckets } from '../../../lib/limits/keyed-buckets.ts'
 import type { CountedAudit } from '../../../store/audit/counted-audit.ts'
-import {
-  beginsPack,
-  commandList,
-  createCommandReader,
-  hasPack,
-  type PushCommands,
-} from '../push/commands.ts'
+import { beginsPack, commandList, createCommandReader, hasPack, type PushCommands } from '../push/commands.ts'
 import { intendedRecord, pushedRecord, refusedEvent } from '../push/records.ts'
 import { refProblem } from '../push/ref-rules.ts'
 import { createReportReader, refusalReport } from '../push/report.ts'
@@ -43,7 +37,10 @@ export async function push(deps: PushDeps, exchange: Exchange, stream: GitStream
   if (problems.size > 0) {
     for (const [ref, reason] of problems)
       await deps.counted.append(refusedEvent(access, { check: 'RefNotAllowed', reason, ref: ref.slice(0, 300) }))
-    return answer(exchange, refusalReport(commands, ref => problems.get(ref) ?? 'another ref of this push is refused'))
+    return answer(
+      exchange,
+      refusalReport(commands, ref => problems.get(ref) ?? 'another ref of this push is refused'),
+    )
   }
   takeRefs(deps, access.request.subject.namespace, commands.updates.length)
   const pack = await packAfter(body, rest, hasPack(commands))
@@ -53,7 +50,9 @@ export async function push(deps: PushDeps, exchange: Exchange, stream: GitStream
   let isRecorded = false
   const record = async (): Promise<void> => {
     isRecorded = true
-    await Promise.all(commands.updates.map(update => deps.audit.append(pushedRecord(records, update, report.resultOf(update.ref)))))
+    await Promise.all(
+      commands.updates.map(update => deps.audit.append(pushedRecord(records, update, report.resultOf(update.ref)))),
+    )
   }
   try {
     await passOn(deps, exchange, stream, {
@@ -108,7 +107,10 @@ async function packAfter(body: AsyncGenerator<Buffer>, rest: Buffer, wanted: boo
     head = Buffer.concat([head, piece.value])
   }
   if (wanted ? beginsPack(head) !== true : head.length > 0)
-    throw new AppError('invalid_request', wanted ? 'the push has no pack after its list of refs' : 'a push that only deletes refs has more than their list')
+    throw new AppError(
+      'invalid_request',
+      wanted ? 'the push has no pack after its list of refs' : 'a push that only deletes refs has more than their list',
+    )
   const first = head
   return (async function* () {
     if (first.length > 0) yield first

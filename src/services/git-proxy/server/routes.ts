@@ -16,7 +16,10 @@ export type GitProxyDeps = AccessDeps & PushDeps
 
 const segment = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_.-]+$' })
 const paramsSchema = Type.Object({ host: segment(253), owner: segment(100), repository: segment(110) })
-const advertisedSchema = Type.Object({ service: Type.Unsafe<GitService>(Type.String({ enum: [...gitServices] })) }, { additionalProperties: false })
+const advertisedSchema = Type.Object(
+  { service: Type.Unsafe<GitService>(Type.String({ enum: [...gitServices] })) },
+  { additionalProperties: false },
+)
 type Params = Static<typeof paramsSchema>
 
 /** What the client has and wants: with some hundred thousand refs a few megabytes. */
@@ -81,8 +84,16 @@ async function admitted(
 const version2 = { 'git-protocol': 'version=2' } as const
 
 function requireVersion2({ headers }: FastifyRequest): void {
-  if (String(headers['git-protocol'] ?? '').split(':').includes('version=2')) return
-  throw new AppError('invalid_request', 'the git proxy needs protocol version 2 to fetch: git 2.26 or later, or git -c protocol.version=2')
+  if (
+    String(headers['git-protocol'] ?? '')
+      .split(':')
+      .includes('version=2')
+  )
+    return
+  throw new AppError(
+    'invalid_request',
+    'the git proxy needs protocol version 2 to fetch: git 2.26 or later, or git -c protocol.version=2',
+  )
 }
 
 function fetchPack(deps: GitProxyDeps, exchange: Exchange, stream: GitStream): Promise<void> {

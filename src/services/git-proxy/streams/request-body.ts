@@ -12,8 +12,7 @@ async function* counted(source: AsyncIterable<Buffer>, { most, stream }: Bounds)
   for await (const piece of source) {
     stream.touch()
     size += piece.length
-    if (size > most)
-      throw new AppError('payload_too_large', `the request is larger than ${Math.floor(most / 1024 / 1024)} MiB`)
+    if (size > most) throw new AppError('payload_too_large', `the request is larger than ${Math.floor(most / 1024 / 1024)} MiB`)
     yield piece
   }
 }
@@ -31,7 +30,8 @@ export function requestBody(request: IncomingMessage, bounds: Bounds): AsyncGene
   const encoding = request.headers['content-encoding'] ?? 'identity'
   const raw = counted(piecesOf(request), bounds)
   if (encoding === 'identity') return raw
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') throw new AppError('invalid_request', 'Content-Encoding must be gzip, or none')
+  if (encoding !== 'gzip' && encoding !== 'x-gzip')
+    throw new AppError('invalid_request', 'Content-Encoding must be gzip, or none')
   // Errors reach whoever reads the last one.
   const unzipped = pipeline(Readable.from(raw), createGunzip(), () => {})
   return counted(explained(unzipped), bounds)

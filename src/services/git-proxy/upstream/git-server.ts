@@ -48,7 +48,9 @@ export function createGitServer(): GitServer {
       const options = {
         ...{ origin, method, signal, path: `${pathname.replace(/\/$/, '')}/${name}.git${path}` },
         headers: { ...headers, authorization, accept: answers, 'user-agent': 'git/sekisho-git-proxy' },
-        ...(body === undefined ? {} : { body: body as unknown as Dispatcher.DispatchOptions['body'] & AsyncIterable<Uint8Array> }),
+        ...(body === undefined
+          ? {}
+          : { body: body as unknown as Dispatcher.DispatchOptions['body'] & AsyncIterable<Uint8Array> }),
       }
       const answer = await dispatcher.request(options as Dispatcher.RequestOptions).catch((error: unknown) => {
         throw explained(signal.aborted ? signal.reason : error)
@@ -68,7 +70,10 @@ function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, answers: st
   if (statusCode >= 300 && statusCode < 400)
     return unavailable('GitHub has another address for the repository, which is not followed: it was renamed just now, try again')
   if (statusCode === 401 || statusCode === 403 || statusCode === 404)
-    return new AppError('forbidden', 'GitHub refused: the repository is gone or archived, or the grant does not reach it any more')
+    return new AppError(
+      'forbidden',
+      'GitHub refused: the repository is gone or archived, or the grant does not reach it any more',
+    )
   if (statusCode === 429) return unavailable('GitHub limits the rate of requests: try again later')
   if (statusCode !== 200) return unavailable(`GitHub answered with the status ${statusCode}`)
   if (headers['content-type'] !== answers || headers['content-encoding'] !== undefined)
