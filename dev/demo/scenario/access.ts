@@ -4,6 +4,7 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, type Result, run } from '../tools.ts'
+import { readSync } from './deploy.ts'
 import { gitPod } from './git-probe.ts'
 import { attemptLogin, commandLineLogin } from './sign-in.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
@@ -34,8 +35,8 @@ export function accessSteps(demo: DemoContext): readonly Step[] {
       run: async () => {
         await readyGrant(demo, dave, 'demo-git', gitGrant)
         const { commit, pack, secretPlans, push, token, hasToken } = await gitPod(demo, dave)
-        const pushed = demo.pushed.at(-1)
-        expectThat(commit === pushed, `the proxy passed ${commit}, and ${pushed} was pushed`)
+        const followed = (await readSync(demo, dave)).status?.commit
+        expectThat(commit === followed, `the proxy passed ${commit}, and the platform follows ${followed}`)
         expectThat(!hasToken, 'the pod has seen a token of GitHub')
         expectThat(secretPlans === 403 && push === 403, `not refused: acme/secret-plans ${secretPlans}, git push ${push}`)
         expectThat(token === 403, `the token desk gave a token under a grant for the git proxy: ${token}`)
