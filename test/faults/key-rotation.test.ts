@@ -161,7 +161,14 @@ test('the token desk changes its certificate under load without a failed handsha
   const often = { lookMilliseconds: 700, leafMilliseconds: 0 }
   const failures: LogFields[] = []
   const log = { ...silentLog, error: (fields: LogFields) => void failures.push(fields) }
-  const certificate = await openTokenDeskCertificate({ ...desk, keys: keeper(), hosts: [host], clock: systemClock, log, ...often })
+  const certificate = await openTokenDeskCertificate({
+    ...desk,
+    keys: keeper(),
+    hosts: [host],
+    clock: systemClock,
+    log,
+    ...often,
+  })
   certificate.start()
   const server = await createWebServer({ log: silentLog, certificate, requestsPerMinute: 1_000_000 })
   onTestFinished(async () => {

@@ -36,7 +36,13 @@ export type ListenPorts = {
 }
 
 /** By these everybody reaches the platform. */
-export const servicePorts: ListenPorts = { broker: 24_443, tokenDesk: 24_444, admission: 24_445, source: 24_446, gitProxy: 24_448 }
+export const servicePorts: ListenPorts = {
+  broker: 24_443,
+  tokenDesk: 24_444,
+  admission: 24_445,
+  source: 24_446,
+  gitProxy: 24_448,
+}
 export const appName = 'github'
 
 export type PlanSources = {
