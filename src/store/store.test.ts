@@ -159,7 +159,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       const request = intent()
       const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_going'))
-      await store.tokens.markRevoking(id, 'grant deleted')
+      await store.tokens.markRevoking([id], 'grant deleted')
       expect(await store.tokens.findLive(request.cacheKey, 0)).toBeUndefined()
       await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
       expect((await store.tokens.liveBy({ grantUid: request.grantUid })).map(row => row.token.reveal())).toEqual(['ghs_going'])

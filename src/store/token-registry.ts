@@ -45,7 +45,7 @@ export type { TokenCounts } from './tokens/token-counts.ts'
 
 // Memory (token registry in the store): SHA-256 of canonical {host, App, installation, ids, permissions, subject} → encrypted
 //     token
-//   life: reused while at least 10 minutes remain
+//   life: reused while at least 10 minutes remain, of a workload 5
 //   bound: one row of each mint
 //   freshness: revocation; expiry, when the ciphertext is deleted
 //   replicas: in the store
@@ -63,15 +63,17 @@ export type TokenRegistry = {
    * can never be delivered.
    */
   readonly recordMinted: (id: string, minted: MintedFacts, revoking?: string) => Promise<void>
-  /** The deliverable token of that cache key with the longest life, if it has `minimumLifeSeconds` left. */
+  /** The deliverable token of that cache key that expires last, if it lives for `minimumLifeSeconds` more. */
   readonly findLive: (cacheKey: string, minimumLifeSeconds: number) => Promise<LiveToken | undefined>
   /** Throws `conflict` when the token can no longer be delivered. */
   readonly recordDelivered: (id: string) => Promise<void>
   /**
-   * From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that the revocation can be
-   * retried.
+   * From now on the tokens are found by `liveBy` only and cannot be delivered, all at once; they stay sealed so that the
+   * revocation can be retried.
    */
-  readonly markRevoking: (id: string, reason: string) => Promise<void>
+  readonly markRevoking: (ids: readonly string[], reason: string) => Promise<void>
+  /** As `markRevoking`, of all tokens whose life is over (`MintedFacts.livesUntil`). */
+  readonly markOutlived: (now: Date, reason: string) => Promise<void>
   /** Up to 1000 tokens whose revocation began and has not ended, and that are not expired; those to be tried first come first. */
   readonly revoking: () => Promise<readonly EndingToken[]>
   /** GitHub did not revoke the token: counts the attempt and records when the next one is due. */
@@ -167,7 +169,7 @@ function intents({ prisma, clock }: TokenRegistryDeps): Pick<TokenRegistry, 'int
 
 type Outcomes = Pick<
   TokenRegistry,
-  'recordMinted' | 'recordDelivered' | 'markRevoking' | 'deferRevocation' | 'markRevoked' | 'abandon' | 'expire'
+  'recordMinted' | 'recordDelivered' | 'markRevoking' | 'markOutlived' | 'deferRevocation' | 'markRevoked' | 'abandon' | 'expire'
 >
 
 function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTokens): Outcomes {
@@ -199,9 +201,20 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
       })
       if (count !== 1) throw new AppError('conflict', 'the token was revoked before it could be delivered')
     },
-    async markRevoking(id, reason) {
-      await tokens.updateMany({ where: { id, state: 'minted' }, data: revokingColumns(reason, clock.now()) })
-      recent.ended(id)
+    async markRevoking(ids, reason) {
+      await tokens.updateMany({
+        where: { id: { in: [...ids] }, state: 'minted' },
+        data: revokingColumns(reason, clock.now()),
+      })
+      for (const id of ids) recent.ended(id)
+    },
+    async markOutlived(now, reason) {
+      const rows = await tokens.updateManyAndReturn({
+        where: { state: 'minted', livesUntil: { lte: now } },
+        data: revokingColumns(reason, now),
+        select: { id: true },
+      })
+      for (const { id } of rows) recent.ended(id)
     },
     async deferRevocation(id, { retryAt, suspended }) {
       await tokens.updateMany({ where: { id, state: 'revoking' }, data: { attempts: { increment: 1 }, retryAt, suspended } })
@@ -244,7 +257,10 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       if (clockWasSetBack()) await endUntrusted(true)
       const until = new Date(clock.now().getTime() + minimumLifeSeconds * 1000)
       const row = await tokens.findFirst({
-        where: { cacheKey, state: 'minted', expiresAt: { gte: until }, mintedAt: { lte: soon() } },
+        where: {
+          ...{ cacheKey, state: 'minted', expiresAt: { gte: until }, mintedAt: { lte: soon() } },
+          OR: [{ livesUntil: null }, { livesUntil: { gte: until } }],
+        },
         orderBy: { expiresAt: 'desc' },
       })
       return row === null ? undefined : liveToken(sealer, row)

@@ -21,10 +21,10 @@ export type Scenario = {
   /** Resolves when the requested state is reached. Runs once, across the crash. */
   readonly act: (environment: Environment) => Promise<void>
   /**
-   * The crash points of the short form, by their text: those of the controllers that it covers, and the first of writes that
-   * leave the same behind. Absent: the scenario belongs to the long form only, which crashes around every write of the process.
+   * The crash points of the short form: `all`, in each run, or by their text those of the controllers that it covers and the
+   * first of writes that leave the same behind. Absent: any point around any write. A commit chooses some of them.
    */
-  readonly shortPoints?: RegExp
+  readonly shortPoints?: RegExp | 'all'
   /** Writes that the process repeats whatever happens, so that their number depends on how long a run takes: no crash points. */
   readonly periodicWrites?: RegExp
   /** Kinds whose objects are compared at the end. */

@@ -14,13 +14,14 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
 import { isLong, playsEveryShortPoint } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
-import { presentCommit, sampled } from '../fixtures/in-turn.ts'
+import { presentCommit } from '../fixtures/in-turn.ts'
 import { installPolicies } from '../fixtures/policies.ts'
 import { plainObject } from './assertions/plain.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
+import { scenariosInTurn } from './scenarios-in-turn.ts'
 import { shardOf } from './shard.ts'
 import { sweep } from './sweep.ts'
 import { pointLines, sweepTable } from './table.ts'
@@ -34,18 +35,12 @@ const wantedPoint = process.env['SEKISHO_SWEEP_POINT']
 const [, pointScenario, point] = /^(.*), ((?:before|after) .*|undisturbed)$/.exec(wantedPoint ?? '') ?? []
 /** The parts of the long form, such as 1/2: all points of all scenarios take more than an hour. */
 const shard = process.env['SEKISHO_SWEEP_SHARD']
-/** Scenarios without builds and without namespace deletion, which are swept around every write in the short form, too. */
-const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
-/** The others, which have `shortPoints`: a third of them for each commit, and those about what changed. */
-const costly = scenarios.filter(({ shortPoints }) => shortPoints !== undefined)
-const inTurn = sampled(costly, ({ name }) => name, Math.ceil(costly.length / 3), presentCommit())
-const isInTurn = (scenario: Scenario): boolean =>
-  inTurn.includes(scenario) || (costly.includes(scenario) && playsEveryShortPoint(scenario))
+const inTurn = scenariosInTurn(scenarios, presentCommit(), playsEveryShortPoint)
 const isChosen = (scenario: Scenario): boolean => {
   const { name } = scenario
   if (wantedPoint !== undefined) return name === pointScenario
   if (wanted.length > 0) return wanted.some(part => name.includes(part))
-  return isLong('crashes') || isInTurn(scenario) || short.some(part => name.includes(part))
+  return isLong('crashes') || inTurn.includes(scenario)
 }
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
@@ -87,6 +82,13 @@ describe('crash sweep', () => {
     const names = scenarios.map(({ name }) => name)
     expect([shardOf(names, '1/2'), shardOf(names, '2/2')].flat().toSorted()).toEqual(names.toSorted())
     expect(() => shardOf(names, '3/2')).toThrow('SEKISHO_SWEEP_SHARD')
+  })
+
+  test('every scenario has its turn within some commits, and is played when what it proves changed', () => {
+    const turns = Array.from({ length: 60 }, (_, commit) => scenariosInTurn(scenarios, String(commit), () => false))
+    expect(scenarios.filter(one => !turns.some(turn => turn.includes(one)))).toEqual([])
+    expect(turns.filter(turn => turn.length > scenarios.length / 2)).toEqual([])
+    expect(scenariosInTurn(scenarios, '', () => true)).toEqual(scenarios)
   })
 
   test('a rollout that waited for the cluster’s own controllers is no other state', () => {

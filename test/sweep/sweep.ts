@@ -14,8 +14,11 @@ import type { ScenarioResult, SweptFailure } from './table.ts'
 /** A point whose write does not happen is tried this often: a race in the undisturbed run produced it. */
 const tries = 2
 
-/** The crash points of a scenario with `shortPoints` that a commit chooses. */
+/** The crash points of a scenario that a commit chooses in the short form. */
 const sampledPoints = 2
+
+/** When so many undisturbed runs end first and none succeeds, it is one broken thing: the others would wait for their limits. */
+const maxFailedAtStart = 5
 
 /** More that fail are one broken thing, which a repetition does not explain. */
 const maxRepeated = 8
@@ -94,13 +97,13 @@ async function repeatAlone(red: readonly Red[]): Promise<void> {
 }
 
 type SweepForm = {
-  /** Around every write, also of scenarios that have a short form. */
+  /** Around every write. */
   readonly long: boolean
   /** How many workers. */
   readonly width: number
   /** Only this one, by its text. */
   readonly point?: string | undefined
-  /** The commit: of scenarios that have a short form it chooses some of its points. Undefined: all of them. */
+  /** The commit, which chooses some of the points of the short form. Undefined: all of them. */
   readonly sampleOf?: string | undefined
 }
 
@@ -153,12 +156,21 @@ export async function sweep(
         if (left === 0) process.stderr.write(`${scenario.name}: ${tally.survived} of ${tally.points} survived\n`)
       })
   }
+  let succeeded = false
+  let failedAtStart = 0
   const problemOf = (begun: Promise<void>): Promise<string | undefined> => begun.then(() => undefined, messageOf)
   const begins = [...tallies].map(
     ([scenario, tally]): Job =>
       async worker => {
-        const problem = await problemOf(begin(worker, scenario, tally))
-        if (problem === undefined) return
+        const isBroken = !succeeded && failedAtStart >= maxFailedAtStart
+        const problem = isBroken
+          ? `not tried: the first ${failedAtStart} undisturbed runs failed, one broken thing`
+          : await problemOf(begin(worker, scenario, tally))
+        if (problem === undefined) {
+          succeeded = true
+          return
+        }
+        failedAtStart += 1
         tally.points += 1
         fail(scenario, { tally, point: undisturbedRun, problem, again: next => problemOf(begin(next, scenario, tally)) })
       },
@@ -177,10 +189,10 @@ function chosenPoints(
   { long, point, sampleOf }: Omit<SweepForm, 'width'>,
 ): readonly CrashPoint[] {
   const { name, shortPoints, periodicWrites } = scenario
-  const isAll = long || shortPoints === undefined || point !== undefined
-  const possible = isAll ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
+  const isAll = long || shortPoints === 'all' || point !== undefined
+  const possible = isAll || shortPoints === undefined ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
   const wanted = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
-  const isWhole = isAll || sampleOf === undefined || playsEveryShortPoint(scenario)
+  const isWhole = isAll || sampleOf === undefined || (shortPoints !== undefined && playsEveryShortPoint(scenario))
   const swept = isWhole ? wanted : sampled(wanted, pointText, sampledPoints, `${sampleOf} ${name}`)
   const found = swept.filter(one => point === undefined || pointText(one) === point)
   if (found.length === 0)

@@ -1,5 +1,7 @@
 // Since when something counts as changed: what SEKISHO_TEST_BASE says, else the commit on which the long form passed last.
+
 import type { Environment } from '../../../src/lib/config.ts'
+import { compareText } from '../../../src/lib/text/compare-text.ts'
 import type { PartRecords } from '../long/records.ts'
 import type { Since, SincePart } from './decide-cases.ts'
 import { changesSince, type Git, upstreamBase } from './git-changes.ts'
@@ -37,7 +39,7 @@ export async function sinceForChanged({
   readonly records: PartRecords
   readonly environment: Environment
 }): Promise<Since> {
-  const newest = Object.values(records).toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
+  const newest = Object.values(records).toSorted((a, b) => compareText(b.at, a.at))[0]
   const base = (environment[baseVariable] || undefined) ?? (await upstreamBase(git)) ?? newest?.commit ?? 'HEAD'
   return { base, changes: await changesSince(base, git) }
 }

@@ -1,6 +1,7 @@
 // One Builder of several: the request chooses which of them starts a build, and a build is found again where it is, also after
 // another one has taken over its strategy. Names of builds follow from their strategy among other inputs, so no two builders have
 // builds of one name for one owner.
+import { compareText } from '../../lib/text/compare-text.ts'
 import type { Builder, BuildKey, BuildRequest, BuildState } from './builder.ts'
 
 /** `choose` returns one of `all`. */
@@ -22,7 +23,7 @@ export function chooseBuilder(all: readonly Builder[], choose: (request: BuildRe
       await Promise.all((holder === undefined ? all : [holder]).map(builder => builder.cancel(key)))
     },
     ofOwner: owner =>
-      all.flatMap(builder => builder.ofOwner(owner)).sort((a, b) => ((a.createdAt ?? '') < (b.createdAt ?? '') ? 1 : -1)),
+      all.flatMap(builder => builder.ofOwner(owner)).sort((a, b) => compareText(b.createdAt ?? '', a.createdAt ?? '')),
     ofKey: (kind, key) => all.flatMap(builder => builder.ofKey(kind, key)),
     running: () => all.flatMap(builder => builder.running()),
     logged: () => all.flatMap(builder => builder.logged()),

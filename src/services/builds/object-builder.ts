@@ -1,5 +1,6 @@
 // What builders have in common whose builds are objects of the cluster, one for one commit: to create one, to find it again,
 // and to tell whose it is. Deleting the object cancels the build.
+
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { type Pod, pods } from '../../api/builtin/index.ts'
 import { type KubeObject, type ObjectKey, parseKey, type ResourceType } from '../../api/resource.ts'
@@ -8,6 +9,7 @@ import type { KubeClient, NewObject } from '../../kube/client/client.ts'
 import { isKubeError, lacksRight } from '../../kube/client/errors.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import type { BuildSecrets, BuildSecretsRequest } from './build-secrets.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, BuildState, LoggedBuild } from './builder.ts'
 import {
@@ -114,7 +116,7 @@ export function createObjectBuilder<T extends KubeObject>(deps: ObjectBuilderDep
     cancel: key => client.delete(type, key),
     ofOwner: owner =>
       [...cache.byIndex(ownerIndex, owner.uid)]
-        .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
+        .sort((a, b) => compareText(b.metadata.creationTimestamp ?? '', a.metadata.creationTimestamp ?? ''))
         .map(build => ({
           key: buildKey(build),
           ended: hasEnded(build),

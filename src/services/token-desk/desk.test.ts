@@ -292,10 +292,38 @@ describe('the token desk', () => {
     const { state, desk, request } = environment()
     const answers = await Promise.all(Array.from({ length: 100 }, () => desk.request(request)))
     expect(new Set(answers.map(answer => answer.token.reveal())).size).toBe(1)
-    clock.advance(3600 - 600)
-    await desk.request(request)
+    expect(state.minted).toHaveLength(1)
+  })
+
+  test.each([
+    ['ServiceAccount', 'runner', 15 * 60, 5 * 60],
+    ['RemoteSync', 'shop', 60 * 60, 10 * 60],
+  ])('a token of a %s (%s) lives for %i seconds and is delivered again while %i are left', async (kind, name, life, minimum) => {
+    const { state, deps, desk, request } = environment()
+    const of = { ...request, subject: { ...runner, kind, name } }
+    const { expiresAt } = await desk.request(of)
+    expect(expiresAt).toEqual(new Date(clock.now().getTime() + life * 1000))
+    clock.advance(life - minimum)
+    await desk.request(of)
     expect(state.minted).toHaveLength(1)
     clock.advance(1)
+    await desk.request(of)
+    expect(state.minted).toHaveLength(2)
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual([])
+  })
+
+  test('a token of a workload is revoked at GitHub when its fifteen minutes are over, with that cause, and delivered no more', async () => {
+    const { state, deps, desk, request } = environment()
+    await desk.request(request)
+    clock.advance(15 * 60 - 1)
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual([])
+    clock.advance(1)
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual(state.minted)
+    const [entry] = await rowsOf(request.grant.metadata.uid ?? '', 'token.revoked')
+    expect(entry?.details).toMatchObject({ cause: 'a token of a workload lives for 15 minutes', answer: 'revoked' })
     await desk.request(request)
     expect(state.minted).toHaveLength(2)
   })

@@ -10,6 +10,7 @@ import { type Admitted, admit, haltedReason } from './checks.ts'
 import { type GatherDeps, gatherCached, gatherFresh } from './gather.ts'
 import { intentOf } from './minting/intent.ts'
 import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
+import { minimumLifeSeconds } from './minting/token-life.ts'
 import { timed } from './reporting/measured-desk.ts'
 import type { DeskMetrics } from './reporting/metrics.ts'
 import { type RevokeDeps, revokeBy } from './revoke.ts'
@@ -25,8 +26,6 @@ export type TokenDeskDeps = GatherDeps &
     readonly minting?: DeskMetrics['minted']
   }
 
-/** A delivered token has at least this much of its life left. */
-const minimumLifeSeconds = 600
 /** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
 const lifeWhileUnreachableSeconds = 60
 const defaultTokensPerHour = 600
@@ -47,7 +46,7 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
   const findOrMint = async (request: TokenRequest, { admitted, client }: Admission): Promise<LiveToken> => {
     const intent = { ...intentOf(admitted), facts: requestFacts(request, admitted.grant) }
     return inProgress.run(intent.cacheKey, async () => {
-      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds)
+      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds(intent.subject))
       if (active !== undefined) return active
       // GitHub is asked for nothing under a grant that ended a moment ago.
       requireSame(await admitFresh(deps, request), intent.cacheKey)
@@ -168,7 +167,7 @@ function delivered(active: LiveToken, { repositories, app }: Admitted): Delivere
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
   return {
     token: active.token,
-    expiresAt: active.expiresAt,
+    expiresAt: active.livesUntil ?? active.expiresAt,
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,
     host: app.host,

@@ -47,7 +47,11 @@ type Result = RevocationResult | 'pending'
 export async function revokeBy(deps: RevokeDeps, filter: LiveTokenFilter, reason: string): Promise<number> {
   const found = await deps.tokens.liveBy(filter)
   const ending = { cause: reason, at: deps.clock.now() }
-  for (const { id } of found) await deps.tokens.markRevoking(id, reason)
+  if (found.length === 0) return 0
+  await deps.tokens.markRevoking(
+    found.map(({ id }) => id),
+    reason,
+  )
   const pending = await revokeAll(
     deps,
     found.map(token => ({ ...token, ending: token.ending ?? ending })),
@@ -70,13 +74,25 @@ export async function retryRevocations(deps: RevokeDeps): Promise<void> {
   await revokeAll(deps, unused, 'retried')
 }
 
-/** Resolves to how many may still be usable. */
+/**
+ * Resolves to how many may still be usable. Each is tried, and none waits for a slow answer about another one; rejects afterwards
+ * when the registry or the audit log failed for one.
+ */
 async function revokeAll(deps: RevokeDeps, tokens: readonly EndingToken[], reason: string): Promise<number> {
+  const left = tokens.values()
+  const failures: unknown[] = []
   let pending = 0
-  for (let start = 0; start < tokens.length; start += concurrency) {
-    const results = await Promise.all(tokens.slice(start, start + concurrency).map(token => revokeOne(deps, token, reason)))
-    pending += results.filter(result => result === 'pending').length
+  const lane = async (): Promise<void> => {
+    for (const token of left) {
+      try {
+        if ((await revokeOne(deps, token, reason)) === 'pending') pending += 1
+      } catch (error) {
+        failures.push(error)
+      }
+    }
   }
+  await Promise.all(Array.from({ length: concurrency }, lane))
+  if (failures.length > 0) throw failures[0]
   return pending
 }
 

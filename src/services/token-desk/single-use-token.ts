@@ -14,6 +14,7 @@ import {
   type TokenRegistry,
 } from '../../store/token-registry.ts'
 import type { GitHubApp } from './app-clients.ts'
+import { platformFacts } from './audit/desk-audit.ts'
 
 export type SingleUseTokenDeps = {
   readonly tokens: Pick<TokenRegistry, 'intend' | 'recordMinted' | 'markRevoked' | 'abandon'>
@@ -68,8 +69,12 @@ export async function withSingleUseToken<M extends MintedFacts, R>(
 
 type Append = (action: AuditAction, outcome: AuditRecord['outcome'], more?: AuditRecord['details']) => Promise<unknown>
 
-function mintedDetails({ token, repositoryIds }: MintedFacts): AuditRecord['details'] {
-  return { hashedToken: hashedToken(token), repositoryIds: repositoryIds.slice(0, maxRepositories) }
+function mintedDetails({ token, repositoryIds, expiresAt }: MintedFacts): AuditRecord['details'] {
+  return {
+    hashedToken: hashedToken(token),
+    repositoryIds: repositoryIds.slice(0, maxRepositories),
+    expiresAt: expiresAt.toISOString(),
+  }
 }
 
 async function mintOrAbandon<M>(
@@ -118,6 +123,7 @@ function intentOf(app: GitHubApp, request: PlatformRequest): TokenIntent {
     subject: { kind: platformSubjectKind, namespace: platformNamespace, name: request.actor, uid: '' },
     repositoryIds: [],
     permissions: request.permissions,
+    facts: platformFacts(request),
   }
 }
 

@@ -1,15 +1,16 @@
-// What the token desk does every minute: it records an outcome for intents whose process ended, retries revocations, deletes
-// the ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never recorded is unknown to
-// everybody; its audit record says when it expires at the latest.
+// What the token desk does every minute: it records an outcome for intents whose process ended, ends tokens whose life is over,
+// retries revocations, deletes the ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never
+// recorded is unknown to everybody; its audit record says when it expires at the latest.
 import type { Clock } from '../../lib/clock.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { endFacts, tokenRecord } from './audit/desk-audit.ts'
+import { lifeIsOver } from './minting/token-life.ts'
 import { type RevokeDeps, retryRevocations } from './revoke.ts'
 
 export type SweepDeps = RevokeDeps & {
   readonly tokens: RevokeDeps['tokens'] &
-    Pick<TokenRegistry, 'orphans' | 'abandon' | 'expiredUnrevoked' | 'expire' | 'deleteExpired'>
+    Pick<TokenRegistry, 'orphans' | 'abandon' | 'markOutlived' | 'expiredUnrevoked' | 'expire' | 'deleteExpired'>
   readonly clock: Clock
 }
 
@@ -45,6 +46,7 @@ export async function sweepOnce(deps: SweepDeps, mayGoOn: () => boolean = () => 
     await deps.tokens.abandon(orphan.id, reason)
   }
   if (!mayGoOn()) return
+  await deps.tokens.markOutlived(now, lifeIsOver)
   await retryRevocations(deps)
   const reason = 'it expired before GitHub revoked it'
   for (const expired of await deps.tokens.expiredUnrevoked()) {

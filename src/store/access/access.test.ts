@@ -221,7 +221,7 @@ describe.skipIf(withoutServer)('a process as its role', () => {
     expect((await store.tokens.findLive('k', 0))?.id).toBe(id)
     await store.tokens.recordDelivered(id)
     expect(await store.tokens.hasLive({ namespace: 'acme' })).toBe(true)
-    await store.tokens.markRevoking(id, 'test')
+    await store.tokens.markRevoking([id], 'test')
     await store.tokens.deferRevocation(id, { retryAt: new Date(), suspended: false })
     expect(await store.tokens.revoking()).toHaveLength(1)
     await store.tokens.markRevoked(id, 'test')

@@ -88,9 +88,9 @@ describe.skipIf(withoutServer)('a database that lost its last second', () => {
     // The last second: it will be gone.
     const lost = await mint(store, 'lost')
     const revoked = await mint(store, 'revoked')
-    await store.tokens.markRevoking(revoked, 'the grant ended')
+    await store.tokens.markRevoking([revoked], 'the grant ended')
     await store.tokens.markRevoked(revoked, 'the grant ended')
-    await store.tokens.markRevoking(ended, 'the grant ended')
+    await store.tokens.markRevoking([ended], 'the grant ended')
     const checkpoint = await store.audit.head()
     expect(checkpoint.sequence).toBe(4)
     await failOver()

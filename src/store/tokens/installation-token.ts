@@ -44,6 +44,8 @@ export type MintedFacts = {
   readonly expiresAt: Date
   readonly repositoryIds: readonly number[]
   readonly permissions: TokenPermissions
+  /** When the platform revokes it, where that is before it expires. */
+  readonly livesUntil?: Date
 }
 
 /** A token that GitHub still accepts as far as we know. */
@@ -117,6 +119,7 @@ export function mintedColumns(sealer: Sealer, id: string, minted: MintedFacts) {
     sealedToken: sealer.seal(minted.token, tokenSealContext(id)),
     hashedToken: hashedToken(minted.token),
     expiresAt: minted.expiresAt,
+    livesUntil: minted.livesUntil ?? null,
     repositoryIds: minted.repositoryIds.map(BigInt),
     permissions: minted.permissions,
   }
@@ -146,6 +149,7 @@ export function liveToken(sealer: Sealer, row: TokenRow): LiveToken {
     id: row.id,
     token: sealer.open(row.sealedToken, tokenSealContext(row.id)),
     expiresAt: row.expiresAt,
+    ...defined({ livesUntil: row.livesUntil ?? undefined }),
     mintedAt: row.mintedAt,
     repositoryIds: row.repositoryIds.map(Number),
     permissions: row.permissions as TokenPermissions,

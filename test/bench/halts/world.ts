@@ -29,8 +29,8 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
-/** GitHub's hourly limit would end the bench after five rounds. */
-const rateLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, secondary: {} } as const
+/** GitHub's limits of an hour and of a minute would end the bench after five rounds. */
+const rateLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, secondary: { points: 1_000_000 } } as const
 
 export async function openWorld(note: (message: string) => void): Promise<World> {
   const stops: (() => Promise<unknown>)[] = []
@@ -49,10 +49,13 @@ export async function openWorld(note: (message: string) => void): Promise<World>
       readonly spec: { readonly installationId: number }
     }
     const { app, url: web, apiUrl: api } = platform.github
-    const client = createAppClient({
-      ...{ endpoints: { host: gitHubHost, web, api }, appId: app.id, clientId: app.clientId, log: silentLog, clock: systemClock },
-      privateKeys: [new SecretString(app.privateKeyPem)],
-    })
+    // A client of its own for each token: one would pace itself by GitHub's secondary limits, which count for nobody here.
+    const newClient = () =>
+      createAppClient({
+        ...{ endpoints: { host: gitHubHost, web, api }, appId: app.id, clientId: app.clientId },
+        ...{ log: silentLog, clock: systemClock },
+        privateKeys: [new SecretString(app.privateKeyPem)],
+      })
     const { installationId } = spec
     note('acme has an installation, and a pod gets tokens')
     return {
@@ -68,7 +71,7 @@ export async function openWorld(note: (message: string) => void): Promise<World>
           },
         )
       },
-      mint: () => client.mint({ installationId, repositoryIds: [repositoryId], permissions }),
+      mint: () => newClient().mint({ installationId, repositoryIds: [repositoryId], permissions }),
     }
   } catch (error) {
     await close()

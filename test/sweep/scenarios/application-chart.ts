@@ -13,6 +13,7 @@ function write(environment: Environment, code: string): Promise<void> {
 
 export const applicationChartScenario: Scenario = {
   name: 'application-chart: missing, loaded, broken, fixed',
+  shortPoints: 'all',
   controllers: ['application-chart'],
   environment: { component: 'controllers', namespace: 'made', github: 'none' },
   async act(environment) {

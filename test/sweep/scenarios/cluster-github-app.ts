@@ -11,6 +11,7 @@ const foreignKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 export const clusterGitHubAppScenario: Scenario = {
   name: 'cluster-github-app: no key, wrong key, right key',
+  shortPoints: 'all',
   controllers: ['cluster-github-app'],
   environment: { component: 'controllers', namespace: 'made', github: 'account' },
   async act(environment) {

@@ -15,6 +15,7 @@ const shared = {
 export const repositoryGrantScenario: Scenario = {
   ...shared,
   name: 'repository-grant: create',
+  shortPoints: 'all',
   prepare: bind,
   act: approvedGrant,
 }

@@ -6,6 +6,7 @@ import { startWorkload } from './workload.ts'
 
 export const tokenDeskScenario: Scenario = {
   name: 'token desk: issue',
+  shortPoints: 'all',
   // The token desk is not a controller; it runs in the process of the controllers.
   controllers: [],
   environment: { component: 'controllers', namespace: 'made', github: 'repository' },

@@ -56,6 +56,7 @@ function countDeliveries(environment: Environment): Promise<string> {
 
 export const webhookInboxScenario: Scenario = {
   name: 'webhook inbox: delivery to wake',
+  shortPoints: 'all',
   // The worker belongs to the broker; it is not a controller.
   controllers: [],
   environment: { component: 'broker', namespace: 'made', github: 'repository' },

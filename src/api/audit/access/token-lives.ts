@@ -1,6 +1,8 @@
 // The life of tokens, and which are live, from their records in the audit log. The one reading of that: commands, pages and the
 // end of a tenant use it. Pure.
+
 import { asObject, integerAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import { deliveryIn } from './deliveries.ts'
 import { tokenLifeMilliseconds } from './grant-intervals.ts'
 import type { LogEntry } from './log-entry.ts'
@@ -11,7 +13,7 @@ export type TokenLife = {
   readonly token: string
   readonly hashedToken: string | undefined
   readonly mintedAt: string
-  /** As GitHub said. Of what the platform uses itself the log does not have it: then an hour after it was minted. */
+  /** As GitHub said. Older records of what the platform uses itself do not have it: then an hour after it was minted. */
   readonly expiresAt: string
   readonly namespace: string
   /** Who asked for it: a ServiceAccount, or a part of the platform. */
@@ -91,7 +93,7 @@ export function holderText({ subject, namespace, actor }: Pick<TokenLife, 'subje
 
 /** How often it was passed to somebody, and the last time; undefined when it never was. */
 export function deliveriesOf({ deliveries }: Pick<TokenLife, 'deliveries'>) {
-  const [last] = deliveries.toSorted((a, b) => (a.last < b.last ? 1 : -1))
+  const [last] = deliveries.toSorted((a, b) => compareText(b.last, a.last))
   return last && { times: deliveries.reduce((sum, { times }) => sum + times, 0), last: last.last, sequence: last.sequence }
 }
 

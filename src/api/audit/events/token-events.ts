@@ -55,7 +55,12 @@ export const tokenAuditEvents = {
     actor: tokenActor,
     object: tokenObject,
     outcomes: { allowed: 'The token can be delivered.' },
-    details: { ...tokenDetails, hashedToken, expiresAt: 'When the token expires.' },
+    details: {
+      ...tokenDetails,
+      hashedToken,
+      expiresAt: 'When GitHub lets the token expire.',
+      livesUntil: 'When the platform revokes it, where that is earlier.',
+    },
   },
   'token.refused': {
     description:

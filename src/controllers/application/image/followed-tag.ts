@@ -1,9 +1,11 @@
 // What the tag of an Application that follows it means, and the Application as it runs then: by digest. Pure, but for asking
 // what is known of the tag. What it meant last is in the status, so that nothing changes while the registry is away or after a
 // restart.
+
 import { maxFollowed } from '../../../api/apps/application/image.ts'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { FollowedRegistry } from '../../../services/followed-tags/followed-registry.ts'
 import type { FollowedTags } from '../../../services/followed-tags/open.ts'
@@ -41,7 +43,7 @@ const digestCure = 'until then name a digest (@sha256:…) in spec.image, withou
 
 function byAge({ metadata: a }: Application, { metadata: b }: Application): number {
   const [left, right] = [`${a.creationTimestamp} ${a.name}`, `${b.creationTimestamp} ${b.name}`]
-  return left < right ? -1 : 1
+  return compareText(left, right)
 }
 
 /** The oldest ones are followed. */

@@ -1,4 +1,5 @@
 // The Release to create, and where its change came from, as far as the Application says it. Pure.
+
 import { changeRun } from '../../../api/apps/application/changed-by.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release } from '../../../api/apps/release.ts'
@@ -9,6 +10,7 @@ import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { isJsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import type { ReleaseInputs, ReleasePlan } from './choose-release.ts'
 import { snapshotOf } from './release-content.ts'
 
@@ -33,7 +35,7 @@ function lastManager(live: Application): string | undefined {
   const others = entries.filter(
     entry => entry['subresource'] !== 'status' && textAt(entry, 'manager')?.startsWith(`${domain}/`) === false,
   )
-  const [last] = others.toSorted((a, b) => ((textAt(a, 'time') ?? '') < (textAt(b, 'time') ?? '') ? 1 : -1))
+  const [last] = others.toSorted((a, b) => compareText(textAt(b, 'time') ?? '', textAt(a, 'time') ?? ''))
   return last && textAt(last, 'manager')
 }
 

@@ -1,7 +1,9 @@
 // The logins of people, for display, as GitHub last answered about their RepositoryGrants in the same namespace. It asks
 // nobody: a person of whom no grant says the login has none here.
+
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 
 const requesterIndex = 'application/requester'
 
@@ -20,5 +22,5 @@ function newest(grants: readonly RepositoryGrant[]): string | undefined {
   const answered = grants.flatMap(({ status }) =>
     status?.requester === undefined ? [] : [{ login: status.requester.login, at: status.checkedAt ?? '' }],
   )
-  return answered.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]?.login
+  return answered.toSorted((a, b) => compareText(b.at, a.at))[0]?.login
 }

@@ -1,8 +1,10 @@
 // Asks the API server for the Events of a pod that runs and is not ready: only there the kubelet says what its check got.
 // Nothing is watched: a cluster has more Events than anything else, and this is asked once a rollout that does not proceed.
+
 import { type CoreEvent, events } from '../../../api/builtin/index.ts'
 import { failedCheckOf } from '../../../api/pods/failed-check.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import type { FailedChecks, Unready } from './unanswered.ts'
 
 /** The kubelet itself stops after 25 Events about a pod; tenants' programs may write more. */
@@ -18,7 +20,7 @@ export async function readFailedChecks(client: Pick<KubeClient, 'snapshot'>, unr
   if (uid === undefined || namespace === undefined) return new Map()
   const fieldSelector = `involvedObject.uid=${uid},reason=Unhealthy`
   const { items } = await client.snapshot(events, { namespace, fieldSelector, most: maxEvents })
-  const newestFirst = items.toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
+  const newestFirst = items.toSorted((a, b) => compareText(timeOf(b), timeOf(a)))
   const failed = newestFirst.map(({ message = '' }) => failedCheckOf(message)).find(found => found !== undefined)
   return failed === undefined ? new Map() : new Map([[uid, failed]])
 }

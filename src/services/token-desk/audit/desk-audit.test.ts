@@ -4,7 +4,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import { storableRecord } from '../../../store/audit/audit-record.ts'
 import type { LiveToken } from '../../../store/token-registry.ts'
-import { deliveryOf, refusalOf, requestFacts } from './desk-audit.ts'
+import { deliveryOf, platformFacts, refusalOf, requestFacts, tokenRecord } from './desk-audit.ts'
 
 const repositories = Array.from({ length: 50 }, (_, index) => ({ id: 9_007_199_254_740_000 + index, name: 'n'.repeat(140) }))
 const permissions = Object.fromEntries(
@@ -63,4 +63,16 @@ test('deliveries to two pods are not equal', () => {
 test('a refusal says whose grant it is, and fits into an entry', () => {
   const { record } = refusalOf(request('p-1'), { check: 'NotASubject', reason: 'no', facts: requestFacts(request('p-1'), grant) })
   expect(storableRecord(record).details).toMatchObject({ person: grant.spec.requestedBy, grantUid: 'g-1', check: 'NotASubject' })
+})
+
+test('the late end of a token that the platform uses itself stands beside its beginning, where readers of the tenant see it', () => {
+  const platform = { kind: 'Controller', namespace: 'sekisho-system', name: 'sekisho:installations', uid: '' }
+  const facts = platformFacts({ namespace: 'acme', object: 'Installation/acme/github' })
+  const own = { ...token, grantName: '', grantUid: '', subject: platform, facts }
+  const record = tokenRecord(own, { action: 'token.revoked', outcome: 'allowed', reason: 'retried' })
+  expect(record).toMatchObject({ namespace: 'acme', object: 'Installation/acme/github', details: { token: 't-1' } })
+  expect(record.details).not.toHaveProperty('recordedAt')
+  // Rows of before this was recorded.
+  const older = tokenRecord({ ...own, facts: {} }, { action: 'token.revoked', outcome: 'allowed', reason: 'retried' })
+  expect(older).toMatchObject({ namespace: 'sekisho-system', object: 'sekisho:installations' })
 })

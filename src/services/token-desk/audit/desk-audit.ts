@@ -5,6 +5,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { RevocationResult } from '../../../github/index.ts'
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
+import { asObject, textAt } from '../../../lib/json/json-value.ts'
 import type { CountedEvent } from '../../../store/audit/counted-audit.ts'
 import {
   type EndingToken,
@@ -38,9 +39,15 @@ export function requestFacts({ from = {}, delivery }: TokenRequest, grant: Repos
   return { ...(grant && grantFacts(grant)), ...defined({ pod: pod && { ...pod }, address, pullRequest, delivery }) }
 }
 
+/** Where the records of a token stand that the platform uses itself: a late end belongs beside its beginning. */
+export function platformFacts({ namespace, object }: Pick<AuditRecord, 'namespace' | 'object'>): TokenFacts {
+  return { recordedAt: { ...defined({ namespace }), object } }
+}
+
 /** What is known of a token, or of the intent to mint one. `tokenId` is the registry's and reveals nothing about the token. */
 export function tokenFacts(intent: TokenIntent, tokenId: string): Record<string, JsonValue> {
-  const { installation, subject, facts } = intent
+  const { installation, subject } = intent
+  const { recordedAt: _, ...facts } = intent.facts ?? {}
   return {
     ...facts,
     token: tokenId,
@@ -65,9 +72,15 @@ export function tokenRecord(
   token: TokenIntent & { readonly id: string },
   { details, ...step }: Step & Partial<Pick<AuditRecord, 'details'>>,
 ): AuditRecord {
-  const { namespace, name } = token.subject
-  const object = token.grantName === '' ? name : `RepositoryGrant/${namespace}/${token.grantName}`
-  return { ...step, actor: 'sekisho:token-desk', namespace, object, details: { ...tokenFacts(token, token.id), ...details } }
+  return { ...step, actor: 'sekisho:token-desk', ...placeOf(token), details: { ...tokenFacts(token, token.id), ...details } }
+}
+
+function placeOf({ subject, grantName, facts }: TokenIntent): Pick<AuditRecord, 'namespace' | 'object'> {
+  const { namespace, name } = subject
+  if (grantName !== '') return { namespace, object: `RepositoryGrant/${namespace}/${grantName}` }
+  // Rows of before have no such fact.
+  const recordedAt = asObject(facts?.['recordedAt'])
+  return { namespace: textAt(recordedAt, 'namespace') ?? namespace, object: textAt(recordedAt, 'object') ?? name }
 }
 
 /** What GitHub answered to the request to revoke a token. */

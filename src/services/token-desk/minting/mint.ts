@@ -4,12 +4,14 @@
 import type { AppClient, MintedToken, Permissions } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, isAppError, messageOf } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { CountedAudit } from '../../../store/audit/counted-audit.ts'
 import { hashedToken, type LiveToken, type TokenIntent, type TokenRegistry } from '../../../store/token-registry.ts'
 import { type AuditAppend, refusalOf, requestRecord, tokenFacts } from '../audit/desk-audit.ts'
 import type { TokenRequest } from '../token-desk.ts'
 import { type Difference, differenceOf } from './compare-minted.ts'
+import { livesUntil } from './token-life.ts'
 
 export type MintDeps = {
   readonly tokens: Pick<TokenRegistry, 'intendWithin' | 'recordMinted' | 'markRevoking' | 'markRevoked' | 'abandon'>
@@ -53,19 +55,26 @@ export async function mint(deps: MintDeps, admitted: AdmittedRequest): Promise<L
   const minted = await mintAtGitHub(deps, recorded)
   const difference = differenceOf(intent, minted, deps.clock.now())
   if (difference !== undefined) return refuse(deps, recorded, minted, difference)
+  const life = {
+    expiresAt: minted.expiresAt,
+    ...defined({ livesUntil: livesUntil(intent.subject, deps.clock.now(), minted.expiresAt) }),
+  }
   try {
     // In this order: once the token is in the registry, any process may find and deliver it, also after this one crashed.
-    const expiresAt = minted.expiresAt.toISOString()
-    const withEnd = { ...details, hashedToken: hashedToken(minted.token), expiresAt }
+    const withEnd = { ...details, hashedToken: hashedToken(minted.token), ...endsOf(life) }
     await deps.audit.append(requestRecord(request, { action: 'token.minted', outcome: 'allowed', reason, details: withEnd }))
-    await deps.tokens.recordMinted(id, minted)
+    await deps.tokens.recordMinted(id, { ...minted, ...life })
   } catch (error) {
     // The registry or the log failed: fail closed, and leave no token that nothing accounts for.
     await takeBack(deps, recorded, minted, 'it could not be recorded')
     throw new AppError('unavailable', 'the token could not be recorded and was not delivered', { cause: error })
   }
-  const { token, expiresAt, repositoryIds, permissions } = minted
-  return { ...intent, id, token, expiresAt, repositoryIds, permissions, mintedAt: deps.clock.now() }
+  const { token, repositoryIds, permissions } = minted
+  return { ...intent, id, token, ...life, repositoryIds, permissions, mintedAt: deps.clock.now() }
+}
+
+function endsOf({ expiresAt, livesUntil }: Pick<LiveToken, 'expiresAt' | 'livesUntil'>): Record<string, string> {
+  return { expiresAt: expiresAt.toISOString(), ...defined({ livesUntil: livesUntil?.toISOString() }) }
 }
 
 async function intend(deps: MintDeps, { request, intent, tokensPerHour }: AdmittedRequest): Promise<string> {
@@ -123,7 +132,7 @@ async function recordRevoking(deps: MintDeps, id: string, minted: MintedToken, r
   } catch (error) {
     deps.log.debug({ token: id, error: messageOf(error) }, 'token is already in the registry, or cannot be recorded')
     // It may have been recorded as deliverable although the answer of the registry was lost.
-    await deps.tokens.markRevoking(id, reason).catch((failure: unknown) => {
+    await deps.tokens.markRevoking([id], reason).catch((failure: unknown) => {
       deps.log.error({ token: id, error: messageOf(failure) }, 'failed to record a token that must not be delivered')
     })
   }
