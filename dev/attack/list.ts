@@ -30,6 +30,7 @@ import { recordsAttacks } from './halts/records.ts'
 import { haltWriterAttacks } from './halts/writers.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
+import { gitProxyAttacks } from './inside/git-proxy.ts'
 import { networkAttacks } from './inside/network.ts'
 import { nodeLimitAttacks } from './inside/node-limits.ts'
 import { podFieldAttacks } from './inside/pod-fields.ts'
@@ -81,6 +82,7 @@ export const attacks: readonly Attack[] = [
   ...podFieldAttacks,
   ...foreignImageAttacks,
   ...deskAttacks,
+  ...gitProxyAttacks,
   ...nodeLimitAttacks,
   ...auditAttacks,
   ...auditorAttacks,

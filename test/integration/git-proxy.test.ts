@@ -85,6 +85,10 @@ describe('a pod', () => {
     expect(refused.ok).toBe(false)
     expect(refused.stderr).toContain('kubectl describe repositorygrant write-shop')
     expect(await delivered.run('clone', direct, 'direct')).toMatchObject({ ok: true })
+    // The client of GitHub's API, with curl itself.
+    const asked = await delivered.shell('github-api', ['token-shop', '/repos/acme/shop'])
+    expect(JSON.parse(asked.stdout)).toMatchObject({ full_name: 'acme/shop', id: 4001 })
+    expect(await proxied.shell('github-api', ['write-shop', '/repos/acme/shop'])).toMatchObject({ ok: false, stdout: '' })
     expect((await delivered.run('clone', shop(fixture), 'proxied')).stderr).toContain('there is no token for this workload')
   })
 
