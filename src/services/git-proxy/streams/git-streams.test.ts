@@ -16,8 +16,10 @@ function opened(options: { readonly silentMilliseconds?: number } = {}) {
   const refused = new Set<string>()
   const cuts: CutReason[] = []
   const desk = {
-    refusalNow: async ({ grant }: TokenRequest) =>
-      refused.has(grant.metadata.namespace ?? '') ? 'the grant is gone' : undefined,
+    async refusalNow({ grant: { metadata } }: TokenRequest) {
+      if (metadata.namespace === 'broken') throw new Error('the API server does not answer')
+      return refused.has(metadata.namespace ?? '') ? 'the grant is gone' : undefined
+    },
   }
   const streams = createGitStreams({
     ...{ desk, clock: systemClock, log: silentLog, cut: why => void cuts.push(why), lookMilliseconds: 5 },
@@ -66,6 +68,19 @@ describe('a transfer is cut', () => {
     await Promise.all([acme.done, globex.done])
     expect(cuts).toEqual(['grant ended'])
     expect(streams.size()).toBe(0)
+  })
+
+  test('when its grant ends, also when another one cannot be decided', async () => {
+    const { streams, refused } = opened()
+    const [broken, acme] = [begin(streams, 'broken'), begin(streams, 'acme')]
+    const [other, ours] = [await broken.stream, await acme.stream]
+    streams.start()
+    refused.add('acme')
+    await untilAborted(ours)
+    expect(other.signal.aborted).toBe(false)
+    broken.end()
+    acme.end()
+    await Promise.all([broken.done, acme.done])
   })
 
   test('when the process stops', async () => {

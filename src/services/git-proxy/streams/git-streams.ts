@@ -60,7 +60,11 @@ export function createGitStreams(options: GitStreamOptions): GitStreams {
   }
   const look = async (): Promise<void> => {
     for (const [stream, request] of open) {
-      const refusal = await desk.refusalNow(request)
+      // What cannot be decided is looked at again; it does not keep the others from being looked at.
+      const refusal = await desk.refusalNow(request).catch((error: unknown) => {
+        log.error({ error: messageOf(error) }, 'whether a transfer may go on could not be decided')
+        return undefined
+      })
       if (refusal !== undefined) end(stream, 'grant ended', `the transfer was cut: ${refusal}`)
     }
   }
