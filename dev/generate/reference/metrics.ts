@@ -9,6 +9,7 @@ import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { prometheusRegistry } from '../../../src/process/metrics.ts'
 import { createBuildLogMetrics } from '../../../src/services/builds/logs/metrics.ts'
+import { createProxyMetrics } from '../../../src/services/git-proxy/metrics.ts'
 import { createImageMetrics } from '../../../src/services/image-cleanup/metrics.ts'
 import { createProbeMetrics } from '../../../src/services/network-probe/metrics.ts'
 import { createNodeMetrics } from '../../../src/services/node-check/metrics.ts'
@@ -45,6 +46,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   const ours = new Registry()
   createKubeMetrics(ours)
   createDeskMetrics(ours)
+  createProxyMetrics(ours, () => 0)
   createGitHubMeter(ours, systemClock)
   createObjectMetrics(ours, { tenants: { list: () => [] }, grants: { list: () => [] } })
   createBuildMetrics(ours, () => ({ running: 0, queued: 0 }))

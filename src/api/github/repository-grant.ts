@@ -18,6 +18,10 @@ import { choice, choiceOfThisVersion, integer, list, map, object, optional, text
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
 
+/** The ways in which a subject may use a grant. */
+const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
+export type GrantDelivery = (typeof grantDeliveries)[number]
+
 const reasons = defineReasons(
   {
     ready: {
@@ -131,9 +135,9 @@ export const repositoryGrant = defineKind({
           ],
         },
       ),
-      delivery: choiceOfThisVersion(['TokenEndpoint'], {
+      delivery: choiceOfThisVersion(grantDeliveries, {
         description:
-          'How a subject gets its token. `TokenEndpoint` is the only way in this version: the subject requests the token from the token endpoint of the platform.',
+          'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
         default: 'TokenEndpoint',
       }),
       lifetimeSeconds: integer({

@@ -103,7 +103,7 @@ const inApplications: readonly Right[] = [
     verbs: ['patch'],
     usedBy: [controllerOf('app-secret')],
   },
-  // The kinds that charts render; `default` and `sekisho-ca` of every tenant are among them.
+  // The kinds that charts render; `default`, `sekisho-ca` and `sekisho-git` of every tenant are among them.
   {
     place: 'application',
     group: '',

@@ -181,7 +181,14 @@ const clusterWide: readonly Right[] = [
     verbs: cached,
     usedBy: [tenantCaches],
   },
-  { place: 'cluster', group: '', resources: ['configmaps'], names: ['sekisho-ca'], verbs: cached, usedBy: [tenantCaches] },
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['configmaps'],
+    names: ['sekisho-ca', 'sekisho-git'],
+    verbs: cached,
+    usedBy: [tenantCaches],
+  },
   { place: 'cluster', group: 'apps', resources: ['deployments'], verbs: cached, usedBy: [applicationCaches] },
   // What else may name an image. In the whole cluster, because in a namespace that is gone there is no RoleBinding, and the
   // answer must be certain.

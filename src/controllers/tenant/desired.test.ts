@@ -41,6 +41,7 @@ const settings = {
   network: testNetwork,
   certificateAuthorities: () => 'PEM',
   accounts,
+  addresses: { tokenDeskHost: 'desk.test', gitProxyHost: 'git.test' },
   runtimeClasses: noClasses,
   buildsDockerfiles: false,
 }

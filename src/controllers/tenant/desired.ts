@@ -29,6 +29,7 @@ import { type PlatformAccounts, platformBindings, rightsFinalizer } from './righ
 import { desiredBindings } from './rights/role-bindings.ts'
 import type { ClassMarks } from './runtime/choose-classes.ts'
 import type { TenantSettings } from './settings.ts'
+import { scriptsConfigMap, workloadScripts } from './workload-scripts/workload-scripts.ts'
 
 /** The field manager of the namespaces, of their contents and of the status. */
 export const fieldManager = 'sekisho.dev/tenant'
@@ -98,6 +99,7 @@ export function desiredContents(
     inside(resourceQuotas, namespace, 'tenant-priority', { spec: priorityQuota('application') }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthorities() } }),
+    inside(configMaps, namespace, scriptsConfigMap, { data: workloadScripts(settings.addresses) }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(resourceQuotas, build, 'tenant-priority', { spec: priorityQuota('build') }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),

@@ -19,7 +19,8 @@ import type { Cache, CacheScope } from '../../kube/cache/object-cache.ts'
 import { type Watch, watches } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
-import { defaultServiceAccount } from './desired.ts'
+import { authorityConfigMap, defaultServiceAccount } from './desired.ts'
+import { scriptsConfigMap } from './workload-scripts/workload-scripts.ts'
 
 type ReadOnly = Pick<Cache<KubeObject>, 'get' | 'list'>
 
@@ -44,7 +45,7 @@ const unwatched: readonly ResourceType[] = [resourceQuotas]
  */
 const names: ReadonlyMap<ResourceType, readonly string[]> = new Map<ResourceType, readonly string[]>([
   [serviceAccounts, [builderServiceAccount, defaultServiceAccount, isolatedServiceAccount]],
-  [configMaps, [authorityConfigMap]],
+  [configMaps, [authorityConfigMap, scriptsConfigMap]],
 ])
 
 function scopeOf(name: string): CacheScope {

@@ -30,6 +30,8 @@ export const refusalTexts = {
   GrantExpired: 'The RepositoryGrant has expired.',
   NotASubject:
     'The workload is not one of the subjects of the RepositoryGrant, or is an Application that was created again since its approval.',
+  OtherDelivery:
+    'The RepositoryGrant has another `spec.delivery`: under `GitProxy` no workload gets a token, and under `TokenEndpoint` the git proxy serves nobody.',
   InstallationNotReady: 'The Installation of the RepositoryGrant does not exist or is not ready.',
   AppNotUsable: 'The ClusterGitHubApp of the Installation does not exist, is not ready, or is on another GitHub host.',
   NoRepositories: 'The RepositoryGrant has no resolved repository.',
@@ -97,6 +99,12 @@ const subjectIsNamed: DeskCheck = ({ grant, subject }) => {
   return { reason: 'NotASubject', message: `${subject.kind} ${subject.name} is not a subject of the grant` }
 }
 
+/** Stops a token from leaving under a grant that is for the git proxy, and the git proxy under every other grant. */
+const deliveryIsTheOneNamed: DeskCheck = ({ grant, delivery }) =>
+  grant?.spec.delivery === delivery
+    ? undefined
+    : { reason: 'OtherDelivery', message: `the delivery of the grant is ${grant?.spec.delivery}, not ${delivery}` }
+
 /** Stops a token of an Installation that is not the grant's own, is being deleted, or is not verified now. */
 const installationIsReady: DeskCheck = ({ installation, grant }) => {
   const { metadata, status } = installation ?? {}
@@ -149,6 +157,7 @@ export const checks: readonly DeskCheck[] = [
   grantIsApproved,
   grantHasNotExpired,
   subjectIsNamed,
+  deliveryIsTheOneNamed,
   installationIsReady,
   appIsOfTheHost,
   repositoriesAreResolved,

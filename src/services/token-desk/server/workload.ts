@@ -14,7 +14,7 @@ import type { SecretString } from '../../../lib/secret-string.ts'
 import type { TokenSubject } from '../../../store/token-registry.ts'
 import { applicationOfPod } from './application-of-pod.ts'
 import { isPlausibleBearer } from './plausible-bearer.ts'
-import type { RequestLimits } from './request-limits.ts'
+import { createRequestLimits, type RequestLimits } from './request-limits.ts'
 
 /** An identified workload, with the user name that Kubernetes knows it by, its pod and the address that it asked from. */
 export type Workload = {
@@ -33,7 +33,7 @@ export type ReviewedToken = {
   readonly podUid: string
 }
 
-export type WorkloadDeps = {
+type WorkloadDeps = {
   readonly client: Pick<KubeClient, 'create' | 'get'>
   readonly limits: RequestLimits
   readonly clock: Clock
@@ -44,13 +44,21 @@ const podUidKey = 'authentication.kubernetes.io/pod-uid'
 const refused = () =>
   new AppError('unauthenticated', 'a projected ServiceAccount token of a running pod, with audience sekisho, is needed')
 
+export type IdentifyWorkload = (bearer: SecretString, address: string) => Promise<Workload>
+
+/** `identifyWorkload` with limits of its own: one for all that serves workloads in this process. */
+export function workloadIdentifier(deps: Omit<WorkloadDeps, 'limits'>): IdentifyWorkload {
+  const limits = createRequestLimits(deps.clock)
+  return (bearer, address) => identifyWorkload({ ...deps, limits }, bearer, address)
+}
+
 /**
  * The subject and the pod of a bearer token that came from `address`. What cannot be a token for us, and what is too
  * much, is refused before the API server is asked.
  * @throws AppError `unauthenticated`, always with the same message; `too_many_requests`; what the API server's client throws
  * when it cannot be reached
  */
-export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString, address: string): Promise<Workload> {
+async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString, address: string): Promise<Workload> {
   if (!isPlausibleBearer(bearer, deps.clock.now())) throw refused()
   deps.limits.takeAddress(address)
   const { apiVersion, kind } = tokenReviews
