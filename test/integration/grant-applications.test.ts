@@ -12,6 +12,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { tokenRoutes } from '../../src/services/token-desk/server/routes.ts'
+import { workloadIdentifier } from '../../src/services/token-desk/server/workload.ts'
 import { createWebServer } from '../../src/web/server.ts'
 import { applyApplication, image, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
 import { chartOf, gone, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
@@ -49,7 +50,9 @@ async function started(): Promise<Shop> {
   await startApplicationController({ controllersClient, platformNamespace }, renderer)
   const server = await createWebServer({ log: silentLog })
   const endpointsOfHost = (host: string) => (host === endpoints.host ? endpoints : undefined)
-  await server.register(tokenRoutes({ desk, client: controllers, clock: systemClock, endpointsOfHost }))
+  await server.register(
+    tokenRoutes({ desk, identify: workloadIdentifier({ client: controllers, clock: systemClock }), endpointsOfHost }),
+  )
   onTestFinished(() => server.close())
   return {
     ...fixture,

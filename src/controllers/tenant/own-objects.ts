@@ -19,7 +19,7 @@ import type { Cache, CacheScope } from '../../kube/cache/object-cache.ts'
 import { type Watch, watches } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
-import { authorityConfigMap, defaultServiceAccount } from './desired.ts'
+import { defaultServiceAccount } from './desired.ts'
 import { scriptsConfigMap } from './workload-scripts/workload-scripts.ts'
 
 type ReadOnly = Pick<Cache<KubeObject>, 'get' | 'list'>
