@@ -7,7 +7,7 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyApplication, applyChart, image } from './application.ts'
-import { applyGrant, bind } from './bindings.ts'
+import { applyGrant, bind, sweptMilliseconds } from './bindings.ts'
 import { gone, patience, ready } from './waits.ts'
 
 const account = 'sekisho-app-shop'
@@ -43,6 +43,7 @@ async function granted(environment: Environment): Promise<void> {
 const shared = {
   controllers: ['application', 'repository-grant'],
   environment: { component: 'controllers', namespace: 'made', github: 'repository' },
+  awayMilliseconds: sweptMilliseconds,
   compares: [application, deployments, repositoryGrant],
 } as const
 
