@@ -1,5 +1,5 @@
-// Our side: the git proxy as it runs, with TLS, in front of the bench's git server. Who asks is not asked, and the token is made up: what
-// the desk takes is in no clone's way for long. Usage: port of the git server, file for the authority
+// Our side: the git proxy as it runs, with TLS, in front of the bench's git server. Who asks is not asked, and the token is
+// made up: what the desk takes is in no clone's way for long. Usage: port of the git server, file for the authority
 import { writeFileSync } from 'node:fs'
 import { Registry } from 'prom-client'
 import { systemClock } from '../../../src/lib/clock.ts'

@@ -30,6 +30,9 @@ const known = [
   'side-band-64k',
   'quiet',
   'atomic',
+  // What other clients than git itself say they use.
+  'delete-refs',
+  'ofs-delta',
   'object-format=sha1',
   'object-format=sha256',
 ]
