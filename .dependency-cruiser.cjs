@@ -4,6 +4,7 @@ const processes = 'broker|controllers|admission|cli'
 const serviceRooms = {
   'token-desk': 'redelivery',
   redelivery: 'token-desk',
+  'git-proxy': 'token-desk',
   builds: 'registry',
   'image-cleanup': 'registry|builds',
   'followed-tags': 'registry',

@@ -92,6 +92,14 @@ export function judgeDesk({ status, text }: HttpAnswer): Verdict {
   return unclear(`${status} ${text}`)
 }
 
+/** The git proxy answers in text, with the id of the request, as git shows it. */
+export function judgeGitProxy({ status, text }: HttpAnswer): Verdict {
+  if (status === 200) return succeeded('200: git of GitHub was passed on')
+  const isOwnError = /\(request [0-9a-f-]{36}\)/.test(text)
+  if (isOwnError && [400, 401, 403, 404, 413, 429].includes(status)) return stopped('token desk', `${status} ${text}`)
+  return unclear(`${status} ${text}`)
+}
+
 /** What a page says, without its markup. */
 export function pageText(text: string): string {
   if (!text.includes('<html')) return messageOfAnswer(text)

@@ -28,8 +28,10 @@ import { haltEffectAttacks, haltedPersonAttacks } from './halts/effects.ts'
 import { haltTextAttacks } from './halts/reasons.ts'
 import { recordsAttacks } from './halts/records.ts'
 import { haltWriterAttacks } from './halts/writers.ts'
+import { builtInRoleAttacks } from './holders/built-in-roles.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
+import { gitProxyAttacks } from './inside/git-proxy.ts'
 import { networkAttacks } from './inside/network.ts'
 import { nodeLimitAttacks } from './inside/node-limits.ts'
 import { podFieldAttacks } from './inside/pod-fields.ts'
@@ -64,6 +66,7 @@ export const attacks: readonly Attack[] = [
   ...kubectlAttacks,
   ...execAttacks,
   ...rightsAttacks,
+  ...builtInRoleAttacks,
   ...kindAttacks,
   ...haltWriterAttacks,
   ...haltTextAttacks,
@@ -81,6 +84,7 @@ export const attacks: readonly Attack[] = [
   ...podFieldAttacks,
   ...foreignImageAttacks,
   ...deskAttacks,
+  ...gitProxyAttacks,
   ...nodeLimitAttacks,
   ...auditAttacks,
   ...auditorAttacks,

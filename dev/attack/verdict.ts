@@ -11,7 +11,8 @@ export const layers = {
   network: 'No connection is made from a pod, while the target listens and the same pod reaches what it may reach.',
   registry: 'The registry, or its token server, refuses (401, 403, or a token without that access).',
   broker: 'The platform’s pages and APIs refuse (400, 403, 404, 405, 409, 413, 415, 422 or 429 with an error of theirs).',
-  'token desk': 'The token desk does not issue a token (401, 403 or 429 with an error of its own).',
+  'token desk':
+    'The token desk does not issue a token, or the git proxy passes nothing on (400, 401, 403, 404 or 429 with an error of its own).',
   controller: 'A controller refuses in the conditions of the object, and creates nothing for it.',
   kubelet: 'The node’s kubelet demands authentication or refuses (401, 403), or does not start a container.',
   bound: 'A documented bound held while more requests were sent than it allows.',

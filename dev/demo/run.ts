@@ -6,6 +6,7 @@ import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import {
+  adminKubeconfig,
   type ClusterSettings,
   devClusterFolder,
   readClusterSettings,
@@ -17,6 +18,7 @@ import type { DemoContext } from './context.ts'
 import { demoPlace } from './place.ts'
 import { openPreviewImages } from './preview-images.ts'
 import { accessSteps } from './scenario/access.ts'
+import { applicationGrantSteps } from './scenario/application-grant.ts'
 import { attackSteps } from './scenario/attacks.ts'
 import { firstDaySteps } from './scenario/days/first-day.ts'
 import { secondDaySteps } from './scenario/days/second-day.ts'
@@ -24,6 +26,7 @@ import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
+import { wallSteps } from './scenario/walls.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
 
@@ -31,15 +34,17 @@ import { person, type ToolPaths } from './tools.ts'
 export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Promise<void> {
   const started = performance.now()
   const settings = readClusterSettings()
-  const demo = await prepareDemo(await demoPlace(settings))
+  const place = await demoPlace(settings)
+  const demo = await prepareDemo(place)
   const passed = await runSteps([
     ...onboardSteps(demo),
     ...deploySteps(demo),
     ...(only === undefined
       ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
       : []),
+    ...(only === undefined ? applicationGrantSteps(demo) : []),
     ...accessSteps(demo),
-    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo)] : []),
+    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))] : []),
   ])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }

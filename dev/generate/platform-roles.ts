@@ -11,6 +11,7 @@ import {
   type Right,
   roleRule,
 } from '../../src/api/rights/index.ts'
+import { wallProbeAccount } from '../../src/api/wall-names.ts'
 import { defined } from '../../src/lib/json/defined.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'
@@ -78,7 +79,13 @@ function processYaml(process: PlatformProcess): string {
 
 function accountsYaml(mode: Mode): string {
   const accounts = platformAccounts.filter(account => account.mode === mode)
-  return `# ${accountsIntro[mode]}\n# ${inTenants}\n${accounts.flatMap(objectsOf).join('---\n')}`
+  return `# ${accountsIntro[mode]}\n# ${inTenants}\n${[...accounts.flatMap(objectsOf), wallProbe()].join('---\n')}`
+}
+
+/** Bound to nothing: the platform tries its walls as this account, for which it alone gets tokens. */
+function wallProbe(): string {
+  const metadata = { name: wallProbeAccount, namespace: platformNamespace, labels }
+  return yaml({ apiVersion: 'v1', kind: 'ServiceAccount', metadata, automountServiceAccountToken: false })
 }
 
 /** A role for the lease alone: its name is that of the account. */

@@ -23,6 +23,7 @@ const namespace = 'sekisho-system'
 const services = [
   { service: 'sekisho-broker', part: 'broker', name: 'https', port: 18_443, setting: 'SEKISHO_BROKER_PORT' },
   { service: 'sekisho-token-desk', part: 'controllers', name: 'https', port: 18_444, setting: 'SEKISHO_TOKEN_DESK_PORT' },
+  { service: 'sekisho-git-proxy', part: 'controllers', name: 'https', port: 18_448, setting: 'SEKISHO_GIT_PROXY_PORT' },
   {
     service: 'sekisho-registry-tokens',
     part: 'controllers',
@@ -87,7 +88,7 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
     buildkitImage: images.buildkit,
     buildpacksImage: images.phases,
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },
-    nodePorts: { applications: [portOf('SEKISHO_TOKEN_DESK_PORT')], builds: [sourcePort] },
+    nodePorts: { applications: [portOf('SEKISHO_TOKEN_DESK_PORT'), portOf('SEKISHO_GIT_PROXY_PORT')], builds: [sourcePort] },
   }
   return {
     ...toolEnvironment(),

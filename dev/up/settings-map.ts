@@ -61,6 +61,8 @@ export function platformSettings(addresses: PlatformAddresses, registryAuthority
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
     // The emulator has no hourly limit: a webhook that was lost while the platform restarted arrives a minute later.
     SEKISHO_REDELIVERY_SECONDS: '15',
+    // The demo waits for the alarm about a wall.
+    SEKISHO_WALL_PROBE_SECONDS: '15',
     SEKISHO_LOG_LEVEL: 'info',
   }
 }

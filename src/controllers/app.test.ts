@@ -23,7 +23,13 @@ test('an app that was never started can be stopped, also twice', async () => {
     SEKISHO_INGRESS_CLASS: 'web',
     SEKISHO_APPLICATION_URL: 'https://apps.example.com',
   })
-  const app = await createControllersApp({ mode: 'standalone', ...deps, settings, manager })
+  const app = await createControllersApp({
+    mode: 'standalone',
+    ...deps,
+    kubeWith: () => expect.fail('the app is never started'),
+    settings,
+    manager,
+  })
   await app.stop()
   await expect(app.stop()).resolves.toBeUndefined()
 })

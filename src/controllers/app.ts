@@ -15,6 +15,7 @@ import { openBuildLogs } from '../services/builds/logs/open.ts'
 import { openBuilds } from '../services/builds/open.ts'
 import { createChartRenderer } from '../services/charts/renderer.ts'
 import { openFollowedTags } from '../services/followed-tags/open.ts'
+import { openGitProxy } from '../services/git-proxy/open.ts'
 import { openUnusedImages } from '../services/image-cleanup/open.ts'
 import { openNetworkProbe } from '../services/network-probe/open.ts'
 import { openNodeCheck } from '../services/node-check/open.ts'
@@ -22,6 +23,7 @@ import { partOf } from '../services/part.ts'
 import { createPlatformSecrets } from '../services/platform-secrets.ts'
 import { type OpenRegistry, openRegistry } from '../services/registry/open.ts'
 import { openTokenDesk } from '../services/token-desk/open.ts'
+import { openWallProbe } from '../services/wall-probe/open.ts'
 import { openWebhookCertificate } from '../services/webhook-certificate/open.ts'
 import { openResealing } from '../store/resealing/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
@@ -49,7 +51,7 @@ import { createServiceProxyMetrics } from './service-proxy/metrics.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
-  /** Resolves when the token desk and the source store listen. */
+  /** Resolves when the token desk, the git proxy and the source store listen. */
   readonly start: () => Promise<void>
   /** May be called before `start`, and after a `start` that failed. */
   readonly stop: () => Promise<void>
@@ -71,7 +73,10 @@ export async function createControllersApp(given: ControllersDeps): Promise<Cont
   return {
     async start() {
       await part.start()
-      log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
+      log.info(
+        { tokenDesk: settings.tokenDeskPort, gitProxy: settings.gitProxyPort, sources: settings.sourcePort },
+        'token desk, git proxy and source store listening',
+      )
     },
     async stop() {
       await part.stop()
@@ -94,13 +99,16 @@ async function openServices(deps: Shared) {
   const builds = await openBuilds(deps)
   const registry = await openRegistry({ ...deps, tenantsIn }, secretOf)
   const renderer = createChartRenderer()
+  const tokenDesk = await openTokenDesk(deps, { secretOf, tenantsIn, events, meter })
   return {
     builds,
     registry,
     renderer: { ...renderer, start: renderer.warmUp },
-    tokenDesk: await openTokenDesk(deps, { secretOf, tenantsIn, events, meter }),
+    tokenDesk,
+    gitProxy: await openGitProxy(deps, { ...tokenDesk, meter }),
     accessRecords: openAccessRecords(deps),
     networkProbe: openNetworkProbe({ manager, host: settings.probeHost, metrics, clock, log }),
+    wallProbe: openWallProbe({ ...deps, metrics }),
     nodeCheck: openNodeCheck({ manager, node: settings.nodeName, metrics, clock, log }),
     buildLogs: openBuildLogs(deps),
     unusedImages: openUnusedImages(deps, registry, builds.kpack.installed),
@@ -134,6 +142,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     network: networkOf(settings, registry.tokenPort),
     certificateAuthorities,
     accounts,
+    addresses: settings,
     runtimeClasses: settings,
     buildsDockerfiles: settings.buildkitImage !== undefined,
   }
@@ -207,11 +216,12 @@ function buildpacksOf({ buildpacksImage: image }: ControllersSettings, { buildSe
  * Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one.
  */
 function networkOf(settings: ControllersSettings, registryTokenPort: number | undefined): NetworkSettings {
-  const { ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, buildEgress, tokenDeskPort } = settings
+  const { ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, buildEgress } = settings
+  const { tokenDeskPort, gitProxyPort } = settings
   const own = registryRange(settings.registry)
   const port = registryPort(settings.registry)
   return {
-    ...{ ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, tokenDeskPort },
+    ...{ ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, tokenDeskPort, gitProxyPort },
     sourceStorePort: settings.sourcePort,
     ...defined({ registryTokenPort }),
     buildEgress: own === undefined ? buildEgress : [own, ...buildEgress],

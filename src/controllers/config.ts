@@ -16,8 +16,10 @@ import {
 import { accessRecordsSettings } from '../services/access-records/config.ts'
 import { buildSettings } from '../services/builds/config.ts'
 import { type FollowedRegistry, followedRegistry } from '../services/followed-tags/followed-registry.ts'
+import { gitProxySettings } from '../services/git-proxy/config.ts'
 import { registrySettings } from '../services/registry/config.ts'
 import { tokenDeskSettings } from '../services/token-desk/config.ts'
+import { wallProbeSettings } from '../services/wall-probe/config.ts'
 import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
 import { metadataRanges, networkSettings, registryRange, runtimeSettings } from './tenant/index.ts'
 
@@ -124,7 +126,9 @@ export const controllersSettings = {
   ...registrySettings,
   ...buildSettings,
   ...tokenDeskSettings,
+  ...gitProxySettings,
   ...accessRecordsSettings,
+  ...wallProbeSettings,
   ...networkSettings,
   ...runtimeSettings,
 }

@@ -5,11 +5,14 @@ import { loadKubeConnection } from '../kube/kubeconfig/kubeconfig.ts'
 import { createManager, type Manager } from '../kube/manager.ts'
 import { createKubeMetrics, type KubeMetrics } from '../kube/metrics.ts'
 import type { Environment } from '../lib/config.ts'
+import { SecretString } from '../lib/secret-string.ts'
 import { type BareProcess, type BareProcessOptions, openBareProcess } from './bare-process.ts'
 
 export type OpenProcess = BareProcess & {
   readonly kubeMetrics: KubeMetrics
   readonly kube: ReturnType<typeof createKubeClient>
+  /** A client with this token as its only credential. Close it. */
+  readonly kubeWith: (token: SecretString) => ReturnType<typeof createKubeClient>
   readonly random: () => number
 }
 
@@ -24,7 +27,13 @@ export async function openProcess({ environment, ...options }: OpenProcessOption
   const random = Math.random
   const kube = createKubeClient({ connection, component: options.name, clock, random, observe: kubeMetrics.observeRequest })
   options.onStop(kube.close)
-  return { ...process, kubeMetrics, kube, random }
+  const kubeWith = (token: SecretString) => {
+    const { ca, servername, insecure } = connection.tls
+    const header = new SecretString(`Bearer ${token.reveal()}`)
+    const bare = { server: connection.server, tls: { ca, servername, insecure }, authorization: async () => header }
+    return createKubeClient({ connection: bare, component: options.name, clock, random })
+  }
+  return { ...process, kubeMetrics, kube, kubeWith, random }
 }
 
 /** A manager whose controllers run on one replica: `lease` is the name that the replicas of this process compete for. */

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
+import { createBackwardsWatch, toleratedStepMilliseconds } from './tokens/backwards-watch.ts'
 import {
   type EndedTokens,
   type EndingToken,
@@ -109,8 +110,6 @@ type TokenRegistryDeps = {
 /** Any number that no other two-part lock of this database uses. */
 const quotaLock = 7312
 const quotaMemoryMilliseconds = 2 * 60 * 60 * 1000
-/** A smaller step of the clock is time synchronisation. */
-const toleratedStepMilliseconds = 30_000
 
 /**
  * The registry over Prisma; one per process, since it remembers the latest time that the clock has shown, and what it wrote
@@ -293,16 +292,5 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }
       return (await tokens.findFirst({ where, select: { id: true } })) !== null
     },
-  }
-}
-
-/** Returns true once for each time that the clock is more than the tolerance behind a time it has shown before. */
-function createBackwardsWatch(clock: Clock): () => boolean {
-  let latest = clock.now().getTime()
-  return () => {
-    const now = clock.now().getTime()
-    const steppedBack = now < latest - toleratedStepMilliseconds
-    latest = steppedBack ? now : Math.max(latest, now)
-    return steppedBack
   }
 }

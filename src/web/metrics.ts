@@ -3,7 +3,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 
 /** The servers that people, programs and workloads ask. */
-export type ServerName = 'broker' | 'token-desk'
+export type ServerName = 'broker' | 'token-desk' | 'git-proxy'
 
 export type AnsweredRequest = {
   /** The template of the route, such as `/tenants/:tenant`; `none` when there is no such route. */
@@ -25,7 +25,7 @@ export function createHttpMetrics(registry: Registry, server: ServerName): (requ
       ? known.requests
       : new Counter({
           name: requestsName,
-          help: 'Requests that the broker or the token desk answered, by status.',
+          help: 'Requests that the broker, the token desk or the git proxy answered, by status.',
           labelNames: ['server', 'code'],
           registers,
         })
@@ -34,7 +34,7 @@ export function createHttpMetrics(registry: Registry, server: ServerName): (requ
       ? known.duration
       : new Histogram({
           name: durationName,
-          help: 'Time until a request was answered by the broker or the token desk.',
+          help: 'Time until a request was answered by the broker, the token desk or the git proxy.',
           labelNames: ['server', 'route'],
           buckets,
           registers,

@@ -15,6 +15,8 @@ import {
   tenantLabel,
   workloads,
 } from './objects.ts'
+import { accessFixtures } from './rows/access-rows.ts'
+import { accountFixtures } from './rows/account-rows.ts'
 import { applicationFixtures } from './rows/application-rows.ts'
 import { approvalFixtures } from './rows/approval-rows.ts'
 import { buildPodFixtures } from './rows/build-pod-rows.ts'
@@ -42,6 +44,7 @@ const everyGroup = [
   'discovery.k8s.io',
   // For what our own processes try.
   'rbac.authorization.k8s.io',
+  'kpack.io',
   ...new Set(kinds.map(({ group }) => group)),
 ]
 
@@ -142,7 +145,9 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...haltFixtures,
     ...kindFixtures,
     ...buildPodFixtures,
+    ...accessFixtures,
     ...applicationFixtures,
+    ...accountFixtures,
     ...changerFixtures,
     ...approvalFixtures,
     ...builtImageFixtures,

@@ -1,6 +1,8 @@
 // The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone,
 // both, and the webhook down. Every request is a dry run, so that rows neither depend on nor disturb each other; the objects
 // that they act on are in fixtures.ts.
+import { accessRows } from './rows/access-rows.ts'
+import { accountPodRows } from './rows/account-rows.ts'
 import { applicationRows } from './rows/application-rows.ts'
 import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
@@ -50,9 +52,11 @@ const everyForm: readonly Row[] = [
   ...changerRows,
   ...approvalRows,
   ...haltRows,
+  ...accountPodRows,
   ...volumeRows,
   ...claimTemplateRows,
   ...buildPodRows,
+  ...accessRows,
 ]
 
 const ofProcesses = /:sekisho-(broker|controllers)$/

@@ -5,6 +5,7 @@ import { auditQuestions } from './audit-questions/index.ts'
 import { buildLog } from './build-log/index.ts'
 import { buildQueue } from './build-queue/index.ts'
 import { commandLine } from './command-line/index.ts'
+import { gitProxy } from './git-proxy/index.ts'
 import { halts } from './halts/index.ts'
 import type { Bench } from './harness/bench.ts'
 import { inbox } from './inbox/index.ts'
@@ -26,6 +27,7 @@ export const benches: readonly Bench[] = [
   buildLog,
   buildQueue,
   commandLine,
+  gitProxy,
   halts,
   memory,
   podStart,

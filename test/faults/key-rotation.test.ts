@@ -161,7 +161,14 @@ test('the token desk changes its certificate under load without a failed handsha
   const often = { lookMilliseconds: 700, leafMilliseconds: 0 }
   const failures: LogFields[] = []
   const log = { ...silentLog, error: (fields: LogFields) => void failures.push(fields) }
-  const certificate = await openTokenDeskCertificate({ ...desk, keys: keeper(), host, clock: systemClock, log, ...often })
+  const certificate = await openTokenDeskCertificate({
+    ...desk,
+    keys: keeper(),
+    hosts: [host],
+    clock: systemClock,
+    log,
+    ...often,
+  })
   certificate.start()
   const server = await createWebServer({ log: silentLog, certificate, requestsPerMinute: 1_000_000 })
   onTestFinished(async () => {
@@ -193,7 +200,7 @@ test('a certificate that is not renewed is logged as an error days before it exp
   const certificate = await openTokenDeskCertificate({
     ...desk,
     keys: keeper(),
-    host: 'desk',
+    hosts: ['desk'],
     clock: systemClock,
     log: silentLog,
   })

@@ -7,6 +7,7 @@ import { AppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openTokenDeskCertificate } from '../../src/services/token-desk/server/certificate.ts'
 import { tokenRoutes } from '../../src/services/token-desk/server/routes.ts'
+import { workloadIdentifier } from '../../src/services/token-desk/server/workload.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
 import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { type AdmissionFixture, startAdmissionFixture } from './fixtures/admission-fixture.ts'
@@ -35,7 +36,7 @@ beforeAll(async () => {
     audit: { appendOnce: async () => {} },
     generation: 1,
     overlapHours: 720,
-    host: 'desk',
+    hosts: ['desk'],
     clock: systemClock,
     log: silentLog,
   })
@@ -44,8 +45,7 @@ beforeAll(async () => {
   await desk.register(
     tokenRoutes({
       desk: { grantUid: async () => 'uid', request: () => Promise.reject(new AppError('forbidden', 'no')) },
-      client,
-      clock: systemClock,
+      identify: workloadIdentifier({ client, clock: systemClock }),
       endpointsOfHost: () => undefined,
     }),
   )

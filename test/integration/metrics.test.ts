@@ -29,9 +29,17 @@ async function start({ name, program, account, variables }: ProcessPlan, ground:
   const kubeconfig = join(folder, 'kubeconfig')
   const token = await tokenOf(controlPlane.admin, account)
   await writeFile(kubeconfig, tokenKubeconfig({ server, certificateAuthority, token }), { mode: 0o600 })
-  const [ofBroker, tokenDesk, admission, source, health] = await Promise.all(Array.from({ length: 5 }, () => reservePort()))
+  const [ofBroker, tokenDesk, admission, source, gitProxy, health] = await Promise.all(
+    Array.from({ length: 6 }, () => reservePort()),
+  )
   broker = `https://127.0.0.1:${ofBroker}`
-  const ports = { broker: ofBroker ?? 0, tokenDesk: tokenDesk ?? 0, admission: admission ?? 0, source: source ?? 0 }
+  const ports = {
+    broker: ofBroker ?? 0,
+    tokenDesk: tokenDesk ?? 0,
+    gitProxy: gitProxy ?? 0,
+    admission: admission ?? 0,
+    source: source ?? 0,
+  }
   const logFile = join(logs, `${name}.log`)
   await rm(logFile, { force: true })
   const started = await startPlatformProcess({

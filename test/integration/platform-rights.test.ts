@@ -242,6 +242,15 @@ test('the questions are understood: the same ones are allowed to an administrato
   expect(await may('sekisho-controllers', platformSecret('get', 'github-app-key'))).toBe(true)
   expect(await may('sekisho-controllers', { verb: 'delete', resource: 'namespaces', namespace: tenantNamespace })).toBe(true)
   expect(await may('sekisho-controllers', rolebindings('create', tenantNamespace))).toBe(true)
+  const tokenOf = (name: string): Asked => ({
+    ...{ verb: 'create', resource: 'serviceaccounts', subresource: 'token' },
+    ...{ namespace: 'sekisho-system', name },
+  })
+  for (const account of ['sekisho', 'sekisho-controllers'] as const) {
+    expect(await may(account, tokenOf('sekisho-wall-probe'))).toBe(true)
+    for (const other of ['default', 'sekisho-broker', 'sekisho-controllers', 'sekisho'])
+      expect(await may(account, tokenOf(other))).toBe(false)
+  }
   expect(await may('sekisho', platformSecret('get', 'github-app-key'))).toBe(true)
   expect(await may('sekisho', { verb: 'create', group: 'tenancy.sekisho.dev', resource: 'tenants' })).toBe(true)
   for (const account of ['sekisho', 'sekisho-broker', 'sekisho-controllers'] as const)

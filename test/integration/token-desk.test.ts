@@ -12,6 +12,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { tokenRoutes } from '../../src/services/token-desk/server/routes.ts'
+import { workloadIdentifier } from '../../src/services/token-desk/server/workload.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
 import { testAdmin } from '../fixtures/harness.ts'
@@ -380,8 +381,7 @@ describe('the desk’s routes for workloads', () => {
     await server.register(
       tokenRoutes({
         desk,
-        client,
-        clock: systemClock,
+        identify: workloadIdentifier({ client, clock: systemClock }),
         endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined),
       }),
     )

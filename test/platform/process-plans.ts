@@ -30,12 +30,19 @@ export type ProcessPlan = {
 export type ListenPorts = {
   readonly broker: number
   readonly tokenDesk: number
+  readonly gitProxy: number
   readonly admission: number
   readonly source: number
 }
 
 /** By these everybody reaches the platform. */
-export const servicePorts: ListenPorts = { broker: 24_443, tokenDesk: 24_444, admission: 24_445, source: 24_446 }
+export const servicePorts: ListenPorts = {
+  broker: 24_443,
+  tokenDesk: 24_444,
+  admission: 24_445,
+  source: 24_446,
+  gitProxy: 24_448,
+}
 export const appName = 'github'
 
 export type PlanSources = {
@@ -103,11 +110,12 @@ export function accountOf(form: Form, name: ProcessName): Account {
 }
 
 /** Where a process listens, on loopback; variables of listeners that it does not have mean nothing to it. */
-export function listenVariables({ broker, tokenDesk, admission, source }: ListenPorts, healthPort: number): Variables {
+export function listenVariables({ broker, tokenDesk, gitProxy, admission, source }: ListenPorts, healthPort: number): Variables {
   return {
     SEKISHO_BROKER_ADDRESS: '127.0.0.1',
     SEKISHO_BROKER_PORT: String(broker),
     SEKISHO_TOKEN_DESK_PORT: String(tokenDesk),
+    SEKISHO_GIT_PROXY_PORT: String(gitProxy),
     SEKISHO_ADMISSION_ADDRESS: '127.0.0.1',
     SEKISHO_ADMISSION_PORT: String(admission),
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${source}`,

@@ -41,12 +41,12 @@ const services: readonly (readonly [keyof ListenPorts, ProcessName])[] = [
 ]
 
 function portsOf(replica: number): ListenPorts & { readonly health: Readonly<Record<ProcessName, number>> } {
-  const [broker, tokenDesk, admission, source, ...health] = Array.from(
-    { length: 7 },
+  const [broker, tokenDesk, admission, source, gitProxy, ...health] = Array.from(
+    { length: 8 },
     (_, at) => firstReplicaPort + 10 * replica + at,
-  ) as [number, number, number, number, number, number, number]
+  ) as [number, number, number, number, number, number, number, number]
   return {
-    ...{ broker, tokenDesk, admission, source },
+    ...{ broker, tokenDesk, gitProxy, admission, source },
     health: { broker: health[0], controllers: health[1], admission: health[2], standalone: standaloneHealthPort },
   }
 }

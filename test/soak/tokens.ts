@@ -1,8 +1,8 @@
 // A pod that requests tokens from the token desk under grants that are created and deleted. Records every token and whether it
 // may be active.
 import { Agent, request } from 'undici'
+import { authorityConfigMap } from '../../src/api/application-account.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
-import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Reply } from '../attack/impersonation.ts'

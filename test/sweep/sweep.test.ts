@@ -65,7 +65,12 @@ async function registeredControllers(): Promise<readonly string[]> {
   const listed: Manager = { ...manager, add: definition => void names.push(definition.name) }
   const { environment: variables } = environment.runSettings({ aheadMilliseconds: 0, clockRate: 1 })
   const deps = { store: environment.store, kube: fixture.kube, manager: listed, log: silentLog, clock: systemClock }
-  const controllers = await createControllersApp({ ...deps, mode: 'production', settings: readControllersSettings(variables) })
+  const controllers = await createControllersApp({
+    ...deps,
+    mode: 'production',
+    kubeWith: () => expect.fail('the app is never started'),
+    settings: readControllersSettings(variables),
+  })
   const broker = await createBrokerApp({
     ...deps,
     mode: 'production',

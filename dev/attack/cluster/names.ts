@@ -54,7 +54,62 @@ const dryPod = (what: string, spec: object): ApiAttempt => ({
   dry: true,
 })
 
+const siteAccount = 'sekisho-app-site'
+
+/** Every template that gary may write, with pods under the ServiceAccount of an Application; and the account itself. */
+function accountAttempts(image: string): readonly ApiAttempt[] {
+  const metadata = { name: 'attack-account' }
+  const template = (restartPolicy: string): object => ({
+    metadata: { labels: { app: 'x' } },
+    spec: podSpec(image, { restartPolicy, serviceAccountName: siteAccount }),
+  })
+  const running = { replicas: 0, selector: { matchLabels: { app: 'x' } }, template: template('Always') }
+  const job = { spec: { template: template('Never') } }
+  const make = (path: string, json: object, name: string): ApiAttempt => ({
+    as: 'gary',
+    method: 'POST',
+    path,
+    json,
+    name,
+    dry: true,
+  })
+  const own = neighbourNamespace
+  return [
+    ...['Deployment', 'StatefulSet'].map(kind =>
+      make(
+        groupPath('apps/v1', own, `${kind.toLowerCase()}s`),
+        { apiVersion: 'apps/v1', kind, metadata, spec: { ...running, ...(kind === 'StatefulSet' ? { serviceName: 'x' } : {}) } },
+        `${kind} under the account`,
+      ),
+    ),
+    make(groupPath('batch/v1', own, 'jobs'), { apiVersion: 'batch/v1', kind: 'Job', metadata, ...job }, 'Job under the account'),
+    make(
+      groupPath('batch/v1', own, 'cronjobs'),
+      { apiVersion: 'batch/v1', kind: 'CronJob', metadata, spec: { schedule: '0 0 1 1 *', jobTemplate: job } },
+      'CronJob under the account',
+    ),
+    make(
+      corePath(own, 'serviceaccounts'),
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sekisho-app-attack' } },
+      'an account of an Application that is not there',
+    ),
+    make(
+      `${corePath(own, 'serviceaccounts')}/${siteAccount}/token`,
+      { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: ['sekisho'] } },
+      'a token of the account',
+    ),
+  ]
+}
+
 export const nameAttacks: readonly Attack[] = [
+  {
+    name: 'names/application-accounts',
+    as: 'gary, admin of globex',
+    against: 'the ServiceAccount by which the pods of an Application get the tokens of its grants',
+    tries: 'Templates of his own under it, the account before the platform makes it, and a token of it.',
+    expected: ['admission', 'RBAC'],
+    attempts: async world => apiAttempts(world, accountAttempts(await world.ownImage())),
+  },
   {
     name: 'names/labels',
     as: 'gary, admin of globex',

@@ -64,13 +64,13 @@ function reachAll(places: (world: World) => readonly Place[]): Attack['attempts'
 }
 
 /** What a pod of a tenant may reach of the platform. */
-const allowed = ['sekisho-token-desk', 'kube-dns']
-const deskPort = 8444
+const allowed = ['sekisho-token-desk', 'sekisho-git-proxy', 'kube-dns']
+const allowedPorts = [8444, 8448]
 
 function platformPlaces({ targets }: World): readonly Place[] {
   return [
     ...targets.platformPods.flatMap(({ namespace, name, address, ports }) =>
-      ports.filter(port => port !== deskPort).map(port => ({ what: `pod ${namespace}/${name}`, host: address, port })),
+      ports.filter(port => !allowedPorts.includes(port)).map(port => ({ what: `pod ${namespace}/${name}`, host: address, port })),
     ),
     ...targets.services
       .filter(({ name, address }) => !allowed.includes(name) && address !== 'None')

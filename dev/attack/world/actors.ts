@@ -8,15 +8,23 @@ import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../dem
 import { commandLineLogin } from '../../demo/scenario/sign-in.ts'
 import { run } from '../../demo/tools.ts'
 
-export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger'] as const
+export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger', 'editor', 'administrator'] as const
 
 /**
  * `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures
- * and reads the audit log.
+ * and reads the audit log; `editor` and `administrator` hold built-in roles in the namespaces of globex.
  */
 export type Actor = (typeof actors)[number]
 
-export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>
+export type HolderActor = Extract<Actor, 'editor' | 'administrator'>
+export type PersonActor = Exclude<Actor, 'workload' | 'stranger' | HolderActor>
+
+/** ServiceAccounts outside of every tenant, with the ClusterRole that each holds. */
+export const holderAccounts: Readonly<Record<HolderActor, { readonly name: string; readonly role: string }>> = {
+  editor: { name: 'attack-edit', role: 'edit' },
+  administrator: { name: 'attack-admin', role: 'admin' },
+}
+export const holderNamespace = 'default'
 
 /** The bearer token of each actor; undefined for the stranger. Tokens are renewed before they expire. */
 export type Credentials = (actor: Actor) => Promise<string | undefined>
@@ -42,13 +50,20 @@ export function createCredentials(demo: DemoContext, admin: AdminClient): Creden
     if (actor === 'stranger') return undefined
     const known = kept.get(actor)
     if (known !== undefined && (await known.until) > Date.now()) return known.token
-    const token = actor === 'workload' ? workloadToken(admin) : idToken(demo, actor)
+    const token = newToken(demo, admin, actor)
     const until = token.then(expiryOf).then(expiry => Math.min(expiry - marginMilliseconds, Date.now() + keepMilliseconds))
     kept.set(actor, { token, until: until.catch(() => Date.now() + keepMilliseconds) })
     // A refusal is kept like a token: each attempt would sign in again.
     token.catch((error: unknown) => (error instanceof NoIdToken ? undefined : kept.delete(actor)))
     return token
   }
+}
+
+function newToken(demo: DemoContext, admin: AdminClient, actor: Exclude<Actor, 'stranger'>): Promise<string> {
+  if (actor === 'workload') return workloadToken(admin)
+  if (actor === 'editor' || actor === 'administrator')
+    return serviceAccountToken(admin, { namespace: holderNamespace, name: holderAccounts[actor].name })
+  return idToken(demo, actor)
 }
 
 /** As kubectl gets it: from `sekisho token`; signs in first when no login is left. */

@@ -28,6 +28,9 @@ const names = [
   'bench-cluster',
   'test-server',
   'metrics-cluster',
+  'access-cluster',
+  'walls-cluster',
+  'accounts-cluster',
 ] as const
 
 export type ThrowAwayCluster = {

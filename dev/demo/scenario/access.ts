@@ -4,6 +4,8 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, type Result, run } from '../tools.ts'
+import { readSync } from './deploy.ts'
+import { gitPod } from './git-probe.ts'
 import { attemptLogin, commandLineLogin } from './sign-in.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
 
@@ -25,6 +27,20 @@ export function accessSteps(demo: DemoContext): readonly Step[] {
         expectThat(answers.write === 403 || answers.write === 404, `the token can write: ${answers.write}`)
         expectThat(answers.push === 403 || answers.push === 401, `the token can push: ${answers.push}`)
         return `acme/shop ${answers.shop}, acme/secret-plans ${answers.secretPlans}, write ${answers.write}, git push ${answers.push}`
+      },
+    },
+    {
+      title:
+        'a pod fetches acme/shop through the git proxy, without a token in the pod; it cannot fetch another repository or push',
+      run: async () => {
+        await readyGrant(demo, dave, 'demo-git', gitGrant)
+        const { commit, pack, secretPlans, push, token, hasToken } = await gitPod(demo, dave)
+        const followed = (await readSync(demo, dave)).status?.commit
+        expectThat(commit === followed, `the proxy passed ${commit}, and the platform follows ${followed}`)
+        expectThat(!hasToken, 'the pod has seen a token of GitHub')
+        expectThat(secretPlans === 403 && push === 403, `not refused: acme/secret-plans ${secretPlans}, git push ${push}`)
+        expectThat(token === 403, `the token desk gave a token under a grant for the git proxy: ${token}`)
+        return `${commit.slice(0, 12)} in ${pack} bytes; acme/secret-plans ${secretPlans}, git push ${push}, token ${token}`
       },
     },
     {
@@ -120,21 +136,38 @@ spec:
   reason: the demo tests what a token permits
 `
 
+const gitGrant = `apiVersion: github.sekisho.dev/v1alpha1
+kind: RepositoryGrant
+metadata: {name: demo-git, namespace: ${tenantNamespace}}
+spec:
+  installation: github
+  repositories: [acme/shop]
+  permissions: {contents: read}
+  subjects: [{kind: ServiceAccount, name: default}]
+  delivery: GitProxy
+  reason: the demo fetches without a token
+`
+
 /** A pod of dave requests a token with its own ServiceAccount token; the GitHub token never leaves the pod. */
 async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers> {
+  await readyGrant(demo, dave, 'demo-reader', grantManifest)
+  const answers = await probePod(demo, dave)
+  expectThat(answers !== undefined, 'the workload was refused a token')
+  return answers
+}
+
+/** Creates the grant anew, and waits for it. */
+async function readyGrant(demo: DemoContext, dave: Person, name: string, manifest: string): Promise<void> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
     mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  await kubectl(['delete', 'repositorygrant/demo-reader', '-n', tenantNamespace, '--ignore-not-found', '--wait=true'])
-  await kubectl(['apply', '-f', '-'], grantManifest)
+  await kubectl(['delete', `repositorygrant/${name}`, '-n', tenantNamespace, '--ignore-not-found', '--wait=true'])
+  await kubectl(['apply', '-f', '-'], manifest)
   await waitUntil('the RepositoryGrant to be Ready', async () => {
     const grant: RepositoryGrant = JSON.parse(
-      await kubectl(['get', 'repositorygrant/demo-reader', '-n', tenantNamespace, '-o', 'json']),
+      await kubectl(['get', `repositorygrant/${name}`, '-n', tenantNamespace, '-o', 'json']),
     )
     const ready = grant.status?.conditions?.find(condition => condition.type === 'Ready')
     if (ready?.status !== 'True') throw new Error(`${ready?.reason}: ${ready?.message}`)
     return true
   })
-  const answers = await probePod(demo, dave)
-  expectThat(answers !== undefined, 'the workload was refused a token')
-  return answers
 }

@@ -217,6 +217,30 @@ export const serviceAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'SekishoWallOff',
+    expression: 'min by (wall) (sekisho_wall_holds) == 0',
+    for: '3m',
+    severity: 'critical',
+    summary: 'The wall {{ $labels.wall }} is off: what it protects stands on the other layers alone.',
+    example: {
+      minutes: 10,
+      fires: { 'sekisho_wall_holds{wall="secrets"}': steady(0), 'sekisho_wall_holds{wall="tenants"}': steady(1) },
+      silent: { 'sekisho_wall_holds{wall="secrets"}': '1x10 0 0 1x48', 'sekisho_wall_holds{wall="tenants"}': unknown },
+    },
+  },
+  {
+    name: 'SekishoWallsNotProbed',
+    expression: 'time() - max(sekisho_walls_probed_timestamp_seconds) > 7200',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Nobody has looked at the walls for {{ $value | humanizeDuration }}.',
+    example: {
+      minutes: 180,
+      fires: { sekisho_walls_probed_timestamp_seconds: '0x180' },
+      silent: { sekisho_walls_probed_timestamp_seconds: '0+60x180' },
+    },
+  },
+  {
     name: 'SekishoAdmissionCertificateEnds',
     expression: 'min(sekisho_admission_certificate_expiry_timestamp_seconds) - time() < 5 * 86400',
     for: '1h',

@@ -9,11 +9,13 @@ import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { prometheusRegistry } from '../../../src/process/metrics.ts'
 import { createBuildLogMetrics } from '../../../src/services/builds/logs/metrics.ts'
+import { createProxyMetrics } from '../../../src/services/git-proxy/metrics.ts'
 import { createImageMetrics } from '../../../src/services/image-cleanup/metrics.ts'
 import { createProbeMetrics } from '../../../src/services/network-probe/metrics.ts'
 import { createNodeMetrics } from '../../../src/services/node-check/metrics.ts'
 import { createRegistryMetrics } from '../../../src/services/registry/token-server/metrics.ts'
 import { createDeskMetrics } from '../../../src/services/token-desk/reporting/metrics.ts'
+import { createWallMetrics } from '../../../src/services/wall-probe/metrics.ts'
 import { createWebhookCertificateMetrics } from '../../../src/services/webhook-certificate/metrics.ts'
 import { createAuditMetrics } from '../../../src/store/audit/metrics.ts'
 import { createSealingMetrics } from '../../../src/store/resealing/metrics.ts'
@@ -44,6 +46,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   const ours = new Registry()
   createKubeMetrics(ours)
   createDeskMetrics(ours)
+  createProxyMetrics(ours, () => 0)
   createGitHubMeter(ours, systemClock)
   createObjectMetrics(ours, { tenants: { list: () => [] }, grants: { list: () => [] } })
   createBuildMetrics(ours, () => ({ running: 0, queued: 0 }))
@@ -51,6 +54,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   createImageMetrics(ours)
   createBuildLogMetrics(ours)
   createProbeMetrics(ours)
+  createWallMetrics(ours, () => undefined)
   createNodeMetrics(ours, 'node')
   createServiceProxyMetrics(ours, () => 0)
   createSealingMetrics(ours)

@@ -1,11 +1,12 @@
 // The reference pages that are generated from the code of the product, by their path in the repository.
 import type { MemoryState } from '../memory/memory-blocks.ts'
+import { exemptionsPage } from './admission/exemptions.ts'
+import { wallsPage } from './admission/walls.ts'
 import { attacksPage } from './attacks.ts'
 import { auditEventsPage } from './audit-events.ts'
 import { cliPage } from './cli.ts'
 import { environmentPage } from './environment.ts'
 import { errorsPage } from './errors.ts'
-import { exemptionsPage } from './exemptions.ts'
 import { kindsPage } from './kinds.ts'
 import { memoryPage } from './memory.ts'
 import { metricsPage } from './metrics.ts'
@@ -35,5 +36,6 @@ export function referencePages({ read, memory, adrs }: Repository): ReadonlyMap<
     ['docs/reference/exemptions.md', exemptionsPage()],
     ['docs/reference/memory.md', memoryPage(memory, adrs)],
     ['docs/reference/node-limits.md', nodeLimitsPage()],
+    ['docs/reference/walls.md', wallsPage()],
   ])
 }

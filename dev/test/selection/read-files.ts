@@ -39,6 +39,7 @@ export const readFiles: readonly ReadFiles[] = [
   { files: '**/*.md', affects: ['small'] },
   // What stands beside the programs and their tests, and is no module.
   { files: 'src/services/builds/cause/*/**', affects: ['small'] },
+  { files: 'src/controllers/tenant/workload-scripts/*.sh', affects: ['small', 'platform', 'test/integration/**'] },
   { files: 'dev/{buildkit,images,kpack,github,attack,command-line,generate}/**', affects: ['small'] },
   { files: 'test/{bench,soak}/**', affects: ['small'] },
   { files: 'test/faults/write-docs.ts', affects: ['nothing'] },

@@ -1,6 +1,14 @@
 // Every admission rule. A new rule is one file in a folder here and one line below; the webhook, the policies and the generated
 // YAML follow from the list.
 import type { PolicyRule, Rule } from '../rule.ts'
+import { accountTokens, grantedAccountTokens, platformAccountTokens } from './access/account-tokens.ts'
+import { buildConnections } from './access/build-connections.ts'
+import { kpackWriters } from './access/kpack-writers.ts'
+import { roleWriters } from './access/role-writers.ts'
+import { accountBindings } from './accounts/account-bindings.ts'
+import { accountWriters } from './accounts/account-writers.ts'
+import { applicationPodCommands } from './accounts/application-pod-commands.ts'
+import { applicationPods } from './accounts/application-pods.ts'
 import { builtImages } from './apps/built-images.ts'
 import { changedBy } from './apps/changed-by.ts'
 import { renderedObjects } from './apps/rendered-objects.ts'
@@ -99,12 +107,22 @@ export const rules: readonly Rule[] = [
   volumeClaims,
   claimTemplates,
   renderedObjects,
+  applicationPods,
+  accountWriters,
+  accountBindings,
   buildPods,
+  accountTokens,
+  platformAccountTokens,
+  buildConnections,
+  roleWriters,
+  kpackWriters,
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
 export const policyRules: readonly PolicyRule[] = [
   podExec,
+  grantedAccountTokens,
+  applicationPodCommands,
   podDeletion,
   builtImages,
   podUsers,

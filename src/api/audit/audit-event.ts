@@ -4,6 +4,7 @@
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { type AuditEvent, type AuditOutcome, countDetails } from './audit-event-shape.ts'
 import { accessAuditEvents } from './events/access-events.ts'
+import { gitAuditEvents } from './events/git-events.ts'
 import { haltAuditEvents } from './events/halt-events.ts'
 import { ownerAuditEvents } from './events/owner-events.ts'
 import { platformAuditEvents } from './events/platform-events.ts'
@@ -171,6 +172,7 @@ export const auditEvents = {
   ...accessAuditEvents,
   ...ownerAuditEvents,
   ...tokenAuditEvents,
+  ...gitAuditEvents,
   ...haltAuditEvents,
   ...previewAuditEvents,
   ...platformAuditEvents,

@@ -6,6 +6,7 @@ import { type AuditAction, auditActions } from './audit-event.ts'
 export const auditGroups = {
   deliveries: 'tokens that workloads received',
   tokens: 'every step of every token, also of those that the platform uses itself',
+  pushes: 'refs that workloads pushed through the git proxy, and what it refused',
   decisions: 'grants, previews and onboardings that were decided, halts, and who asked for a change of access',
   'sign-ins': 'people who signed in and out, on pages and for kubectl',
   tenants: 'tenants and Installations that began, changed and ended',
@@ -17,6 +18,7 @@ export const auditGroupNames = Object.keys(auditGroups) as readonly AuditGroup[]
 /** The beginning of an action → its group; the first that fits counts. */
 const byBeginning: readonly (readonly [string, AuditGroup])[] = [
   ['token.', 'tokens'],
+  ['git.', 'pushes'],
   ['grant.', 'decisions'],
   ['access.', 'decisions'],
   ['halt.', 'decisions'],

@@ -1,5 +1,5 @@
 // The kind that extends the API server with kinds.
-import type { KubeObject } from '../resource.ts'
+import type { KubeObject, ResourceType } from '../resource.ts'
 import { clusterKind } from './resource-type.ts'
 
 export type CustomResourceDefinition = KubeObject & {
@@ -24,6 +24,20 @@ export const validatingWebhookConfigurations = clusterKind<WebhookConfiguration>
   registration,
   'ValidatingWebhookConfiguration',
   'validatingwebhookconfigurations',
+)
+/** Policies of admission; what is in them is only compared. */
+const policyKind = (version: string, kind: string): ResourceType =>
+  clusterKind(
+    `admissionregistration.k8s.io/${version}`,
+    kind,
+    kind.endsWith('y') ? `${kind.slice(0, -1).toLowerCase()}ies` : `${kind.toLowerCase()}s`,
+  )
+export const validatingAdmissionPolicies = policyKind('v1', 'ValidatingAdmissionPolicy')
+export const validatingAdmissionPolicyBindings = policyKind('v1', 'ValidatingAdmissionPolicyBinding')
+/** As Kubernetes 1.34 and 1.35 serve them, then as later ones do. */
+export const mutatingAdmissionPolicies = ['v1beta1', 'v1'].map(version => policyKind(version, 'MutatingAdmissionPolicy'))
+export const mutatingAdmissionPolicyBindings = ['v1beta1', 'v1'].map(version =>
+  policyKind(version, 'MutatingAdmissionPolicyBinding'),
 )
 export const mutatingWebhookConfigurations = clusterKind<WebhookConfiguration>(
   registration,

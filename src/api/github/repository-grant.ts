@@ -1,5 +1,6 @@
 // RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated
 // reason. Immutable; the controller decides it. Without an approved grant no token is issued.
+import { applicationAccountPrefix } from '../application-account.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
 import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
@@ -15,7 +16,11 @@ import {
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
-export const grantSubjectKinds = ['ServiceAccount', 'RemoteSync', 'AppPipeline'] as const
+export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
+
+/** The ways in which a subject may use a grant. */
+const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
+export type GrantDelivery = (typeof grantDeliveries)[number]
 
 const reasons = defineReasons(
   {
@@ -38,6 +43,11 @@ const reasons = defineReasons(
         'A repository is archived on GitHub, where nothing can be written, and the grant has a permission to write. Unarchive the repository, or request permissions to read only.',
       RequesterLacksAccess:
         'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
+      ApplicationNotFound:
+        'There is no Application of the name in `spec.subjects`. Before the first approval the grant waits for it; an approved grant ends with it.',
+      ApplicationReplaced:
+        'The Application that the grant was approved for was deleted, and another one has its name. Delete the grant and create it again.',
+      ApplicationIsolated: 'The Application is isolated (`spec.isolated`): its code is not trusted, and it gets no token.',
       RequesterUnknown:
         'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
       Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
@@ -103,7 +113,7 @@ export const repositoryGrant = defineKind({
           {
             kind: choiceOfThisVersion(grantSubjectKinds, {
               description:
-                'The kind of the subject: `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync, `AppPipeline` for the list of pull requests of an AppPipeline.',
+                'The kind of the subject: `Application` for the pods of an Application and no others, `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync, `AppPipeline` for the list of pull requests of an AppPipeline.',
             }),
             name: text({ description: 'The name of the subject in this namespace.', max: 253 }),
           },
@@ -111,7 +121,7 @@ export const repositoryGrant = defineKind({
         ),
         {
           description:
-            'Who may request tokens under this grant. Everybody who can run a pod under a ServiceAccount can use its grants: all developers of the namespace can.',
+            'Who may request tokens under this grant. Everybody who can run a pod under a ServiceAccount can use its grants: all developers of the namespace can. Under that of an Application only the platform runs pods: who may change the Application can use its grants.',
           min: 1,
           max: 20,
           unique: ['kind', 'name'],
@@ -120,12 +130,16 @@ export const repositoryGrant = defineKind({
               rule: `self.all(s, s.kind != 'ServiceAccount' || s.name != '${isolatedServiceAccount}')`,
               message: `subjects must not name the ServiceAccount ${isolatedServiceAccount}: pods of isolated Applications run under it, whose code is not trusted`,
             },
+            {
+              rule: `self.all(s, s.kind != 'ServiceAccount' || !s.name.startsWith('${applicationAccountPrefix}'))`,
+              message: `subjects must not name a ServiceAccount ${applicationAccountPrefix}…, which the platform makes: name the Application, with the kind Application`,
+            },
           ],
         },
       ),
-      delivery: choiceOfThisVersion(['TokenEndpoint'], {
+      delivery: choiceOfThisVersion(grantDeliveries, {
         description:
-          'How a subject gets its token. `TokenEndpoint` is the only way in this version: the subject requests the token from the token endpoint of the platform.',
+          'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
         default: 'TokenEndpoint',
       }),
       lifetimeSeconds: integer({
@@ -185,6 +199,23 @@ export const repositoryGrant = defineKind({
       ),
     ),
     expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
+    applications: optional(
+      list(
+        object(
+          {
+            name: text({ description: 'The name of the Application.', max: 253 }),
+            uid: text({ description: 'Its UID when the grant was approved.', max: 63 }),
+          },
+          { description: 'One Application that the grant is bound to.' },
+        ),
+        {
+          description:
+            'The Applications in `spec.subjects` that were there when the grant was approved. Another one that gets such a name later is not meant: it needs a new grant.',
+          max: 20,
+          unique: ['name'],
+        },
+      ),
+    ),
     requester: optional(
       object(
         { login: text({ description: 'The login of the person, for display only.', max: 100 }) },
@@ -238,6 +269,7 @@ export const repositoryGrant = defineKind({
   columns: [
     { name: 'Repositories', type: 'string', jsonPath: '.spec.repositories' },
     { name: 'Decision', type: 'string', jsonPath: '.status.decision' },
+    { name: 'Subjects', type: 'string', jsonPath: '.spec.subjects', priority: 1 },
     { name: 'Delivery', type: 'string', jsonPath: '.spec.delivery', priority: 1 },
     { name: 'Requested by', type: 'string', jsonPath: '.spec.requestedBy', priority: 1 },
     ...readyColumns,

@@ -1,6 +1,7 @@
 // What the controllers may do in the namespace of the platform. Secrets there are read by their names only.
 import { domain } from '../kind.ts'
 import { admissionWebhook, appSecretsKeyMap, registrySecrets } from '../names.ts'
+import { wallProbeAccount, wallRecord } from '../wall-names.ts'
 import type { Right } from './right.ts'
 
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
@@ -21,6 +22,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
       controllerOf('application'),
       controllerOf('tenant'),
       'src/services/network-probe/open.ts',
+      'src/services/wall-probe/open.ts',
     ],
   },
   {
@@ -30,6 +32,23 @@ export const controllersRightsInPlatform: readonly Right[] = [
     names: ['sekisho-network-status'],
     verbs: ['create', 'patch'],
     usedBy: ['src/services/network-probe/network-probe.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    names: [wallRecord.name],
+    verbs: ['create', 'patch'],
+    usedBy: ['src/services/wall-probe/wall-probe.ts'],
+  },
+  // Of the one ServiceAccount that has no right, and of no other: docs/adr/0090-walls-that-say-when-they-are-off.md.
+  {
+    place: 'platform',
+    group: '',
+    resources: ['serviceaccounts/token'],
+    names: [wallProbeAccount],
+    verbs: ['create'],
+    usedBy: ['src/services/wall-probe/try-walls.ts'],
   },
   {
     place: 'platform',
@@ -94,7 +113,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     verbs: ['patch'],
     usedBy: [controllerOf('halt')],
   },
-  // Events about the Halts of platform admins.
+  // Events about the Halts of platform admins, and about walls.
   { place: 'platform', group: '', resources: ['events'], verbs: ['create'], usedBy: [events] },
   {
     place: 'platform',

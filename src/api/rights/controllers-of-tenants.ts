@@ -103,7 +103,7 @@ const inApplications: readonly Right[] = [
     verbs: ['patch'],
     usedBy: [controllerOf('app-secret')],
   },
-  // The kinds that charts render; `default` and `sekisho-ca` of every tenant are among them.
+  // The kinds that charts render; `default`, `sekisho-ca` and `sekisho-git` of every tenant are among them.
   {
     place: 'application',
     group: '',
@@ -137,6 +137,14 @@ const inApplications: readonly Right[] = [
     resources: ['pods'],
     verbs: ['get'],
     usedBy: ['src/services/token-desk/server/workload.ts'],
+  },
+  // Between a pod and its Application.
+  {
+    place: 'application',
+    group: 'apps',
+    resources: ['replicasets'],
+    verbs: ['get'],
+    usedBy: ['src/services/token-desk/server/application-of-pod.ts'],
   },
   // Of a namespace that is being deleted, those that have not ended long after their grace period.
   { place: 'application', group: '', resources: ['pods'], verbs: ['delete'], usedBy: [namespaceEnds] },

@@ -41,9 +41,9 @@ const clusterWide: readonly Right[] = [
   {
     place: 'cluster',
     group: github,
-    resources: ['clustergithubapps'],
+    resources: ['clustergithubapps', 'clustergrantpolicies', 'grantpolicies'],
     verbs: cached,
-    usedBy: [controllerOf('cluster-github-app')],
+    usedBy: [controllerOf('cluster-github-app'), controllerOf('grant-policy'), controllerOf('repository-grant')],
   },
   { place: 'cluster', group: apps, resources: ['applicationcharts'], verbs: cached, usedBy: [controllerOf('application-chart')] },
   {
@@ -56,9 +56,9 @@ const clusterWide: readonly Right[] = [
   {
     place: 'cluster',
     group: github,
-    resources: ['clustergithubapps/status'],
+    resources: ['clustergithubapps/status', 'clustergrantpolicies/status'],
     verbs: ['patch'],
-    usedBy: [controllerOf('cluster-github-app')],
+    usedBy: [controllerOf('cluster-github-app'), controllerOf('grant-policy')],
   },
   {
     place: 'cluster',
@@ -73,20 +73,6 @@ const clusterWide: readonly Right[] = [
     resources: ['halts'],
     verbs: cached,
     usedBy: [controllerOf('halt'), 'src/services/token-desk/gather.ts'],
-  },
-  {
-    place: 'cluster',
-    group: github,
-    resources: ['grantpolicies', 'clustergrantpolicies'],
-    verbs: cached,
-    usedBy: [controllerOf('grant-policy'), controllerOf('repository-grant')],
-  },
-  {
-    place: 'cluster',
-    group: github,
-    resources: ['clustergrantpolicies/status'],
-    verbs: ['patch'],
-    usedBy: [controllerOf('grant-policy')],
   },
   {
     place: 'cluster',
@@ -107,6 +93,8 @@ const clusterWide: readonly Right[] = [
     resources: ['applications', 'remotesyncs'],
     verbs: ['get', ...cached],
     usedBy: [
+      'src/services/token-desk/server/application-of-pod.ts',
+      controllerOf('repository-grant'),
       reconcilerOf('application'),
       reconcilerOf('remote-sync'),
       controllerOf('remote-sync'),
@@ -193,7 +181,14 @@ const clusterWide: readonly Right[] = [
     verbs: cached,
     usedBy: [tenantCaches],
   },
-  { place: 'cluster', group: '', resources: ['configmaps'], names: ['sekisho-ca'], verbs: cached, usedBy: [tenantCaches] },
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['configmaps'],
+    names: ['sekisho-ca', 'sekisho-git'],
+    verbs: cached,
+    usedBy: [tenantCaches],
+  },
   { place: 'cluster', group: 'apps', resources: ['deployments'], verbs: cached, usedBy: [applicationCaches] },
   // What else may name an image. In the whole cluster, because in a namespace that is gone there is no RoleBinding, and the
   // answer must be certain.
@@ -271,7 +266,20 @@ const clusterWide: readonly Right[] = [
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     names: [admissionWebhook.registration],
     verbs: ['get'],
-    usedBy: ['src/services/webhook-certificate/open.ts'],
+    usedBy: ['src/services/webhook-certificate/open.ts', 'src/services/wall-probe/admission/compare-admission.ts'],
+  },
+  // To compare those of the platform with what this version ships. RBAC cannot narrow a list to names.
+  {
+    place: 'cluster',
+    group: 'admissionregistration.k8s.io',
+    resources: [
+      'validatingadmissionpolicies',
+      'validatingadmissionpolicybindings',
+      'mutatingadmissionpolicies',
+      'mutatingadmissionpolicybindings',
+    ],
+    verbs: ['list'],
+    usedBy: ['src/services/wall-probe/admission/compare-admission.ts'],
   },
   {
     place: 'cluster',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { namespaceRoles, tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
+import { wallProbeAccount } from '../wall-names.ts'
 import { platformAccounts, type Right, writingVerbs } from './index.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -43,7 +44,7 @@ describe('no ServiceAccount of ours', () => {
     expect(wide.map(({ within }) => within)).toEqual(wide.map(() => ['application', 'build']))
   })
 
-  test('makes ServiceAccounts, tokens or pods where the platform’s own ServiceAccounts are', () => {
+  test('makes ServiceAccounts, tokens or pods where the platform’s own ServiceAccounts are, but tokens of the one without rights', () => {
     const identities = ['serviceaccounts', 'serviceaccounts/token', 'pods']
     const made = rights.filter(
       ([, { place, resources, verbs }]) =>
@@ -51,7 +52,15 @@ describe('no ServiceAccount of ours', () => {
         resources.some(resource => identities.includes(resource)) &&
         verbs.some(verb => writingVerbs.has(verb)),
     )
-    expect(made).toEqual([])
+    expect(made.map(([account, { place, resources, names, verbs }]) => [account, place, resources, names, verbs])).toEqual(
+      ['sekisho', 'sekisho-controllers'].map(account => [
+        account,
+        'platform',
+        ['serviceaccounts/token'],
+        [wallProbeAccount],
+        ['create'],
+      ]),
+    )
   })
 
   test('binds anything but the closed roles', () => {

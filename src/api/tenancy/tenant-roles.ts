@@ -90,7 +90,8 @@ const bounded = (group: string, plural: string, verbs: readonly string[], most: 
  */
 export const boundedKinds: readonly BoundedKind[] = [
   bounded('', 'pods', ['create', 'delete'], 300),
-  bounded('', 'serviceaccounts', ['create', 'delete'], 50),
+  // One for each Application: that of its grants.
+  { ...bounded('', 'serviceaccounts', ['create', 'delete'], 50), perApplication: 1 },
   { ...bounded('', 'services', write, 50), perApplication: 1 },
   bounded('', 'configmaps', write, 100),
   bounded('', 'persistentvolumeclaims', write, 20),

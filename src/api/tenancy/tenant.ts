@@ -19,6 +19,7 @@ const reasons = defineReasons(
       NamespacesReady: 'Both namespaces can be used.',
       TeamsFound: 'All teams exist, or no role is for a team.',
       InstallationsReady: 'Every Installation of the namespace is ready.',
+      WallsHold: 'The platform compared and tried its walls, and found all of them in place.',
       PoliciesEnforced: 'The connections that the network policies of the platform forbid were refused, in both directions.',
     },
     progress: {
@@ -29,6 +30,8 @@ const reasons = defineReasons(
         'The namespace has no Installation yet, or one of them waits for GitHub or is being checked. The message has its reason.',
       TeamsNotChecked:
         'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
+      WallsNotProbed:
+        'It is not known yet whether all walls hold: the platform has not looked at them, or had no answer. The message says of which.',
       PoliciesNotProbed:
         'Enforcement is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
     },
@@ -44,6 +47,8 @@ const reasons = defineReasons(
         'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
       RegistryCredentialMissing:
         'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
+      WallOff:
+        'A wall of the platform is not as this version ships it, or did not refuse what it must refuse. The message names it; `docs/guide/operations.md` has the cure.',
       PoliciesNotEnforced:
         'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
     },
@@ -214,6 +219,8 @@ export const tenant = defineKind({
     RolesResolved: 'Every team in `spec.roles` exists in the organization.',
     GitHubAccess: 'Every Installation of the namespace is ready, so that the account can be reached on GitHub.',
     NetworkPoliciesEnforced: 'The network plugin of the cluster enforces the network policies of the namespaces.',
+    WallsHold:
+      'The walls of the cluster and of the namespaces stand as this version ships them, and refuse (docs/reference/walls.md).',
   },
   reasons,
   columns: [
@@ -221,6 +228,7 @@ export const tenant = defineKind({
     { name: 'Namespace', type: 'string', jsonPath: '.spec.namespace' },
     ...readyColumns,
     { name: 'GitHub', type: 'string', jsonPath: '.status.conditions[?(@.type=="GitHubAccess")].reason' },
+    { name: 'Walls', type: 'string', jsonPath: '.status.conditions[?(@.type=="WallsHold")].status', priority: 1 },
     ageColumn,
   ],
 })
@@ -231,5 +239,6 @@ export type Tenant = ObjectOf<typeof tenant>
 export const tenantConditions = {
   rolesResolved: 'RolesResolved',
   networkPoliciesEnforced: 'NetworkPoliciesEnforced',
+  wallsHold: 'WallsHold',
   gitHubAccess: 'GitHubAccess',
 } as const

@@ -1,4 +1,5 @@
 // Who could reach something, and who did, for a page: the same answer as `sekisho access`, from a bounded part of the audit log.
+import { subjectOfAccount } from '../../api/application-account.ts'
 import { collectDeliveries, type Delivered } from '../../api/audit/access/deliveries.ts'
 import {
   deliveredSince,
@@ -96,5 +97,5 @@ function deliveriesTo(subject: AccessSubject): Filter {
 
 function isAbout({ repositoryIds, person, subjects }: GrantInterval, subject: AccessSubject): boolean {
   if (subject.type === 'repository') return repositoryIds.includes(subject.id)
-  return subject.type === 'person' ? person === subject.subject : subjects.includes(`ServiceAccount/${subject.name}`)
+  return subject.type === 'person' ? person === subject.subject : subjects.includes(subjectOfAccount(subject.name))
 }

@@ -19,6 +19,7 @@ import {
   services,
 } from '../../api/builtin/index.ts'
 import { halt } from '../../api/github/halt.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { jobNameLabel, labels } from '../../api/names.ts'
 import { isOf, type KubeObject, type ResourceType } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -47,6 +48,8 @@ export const secretIndex = 'application/secret'
 export const followingIndex = 'application/following'
 /** Applications by the name of the tag that they follow. */
 export const tagIndex = 'application/tag'
+/** RepositoryGrants by the UIDs of the Applications that they are bound to. */
+export const grantIndex = 'application/grant'
 export const applicationIndex = 'application'
 export const ownerIndex = 'owner'
 export const jobIndex = 'job'
@@ -78,6 +81,7 @@ export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: str
     tenants: manager.cache(tenant),
     claims: manager.cache(domainClaim),
     halts: manager.cache(halt),
+    grants: manager.cache(repositoryGrant),
     appSecrets: manager.cache(appSecret),
     foreignIngresses: manager.cache(ingresses, foreign),
   }
@@ -103,6 +107,7 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
     spec.followTag === true ? [metadata.namespace ?? ''] : [],
   )
   caches.applications.addIndex(tagIndex, namesOfTags)
+  caches.grants.addIndex(grantIndex, ({ status }) => (status?.applications ?? []).map(({ uid }) => uid))
   const ofApplication = ({ metadata }: KubeObject): readonly string[] => [
     `${metadata.namespace}/${metadata.labels?.[labels.application] ?? ''}`,
   ]

@@ -208,14 +208,15 @@ function inputOf(facts: Facts, image: string): ChartInput {
 }
 
 function renderOf(facts: Facts): Render {
-  const { application, chart, redirectAnnotations } = facts
+  const { application, chart, redirectAnnotations, account } = facts
   const { image } = application.spec
   // The checks exclude this; the compiler does not know it.
   if (chart?.lookup.kind !== 'found' || image === undefined)
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
-  return { source, input: literalInput(inputOf(facts, image)), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  const input = literalInput(inputOf(facts, image))
+  return { source, input, redirects, ...defined({ account }), timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }
 
 /** The first refusal, or what to render. */

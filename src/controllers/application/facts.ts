@@ -24,4 +24,6 @@ export type Facts = HostFacts &
     /** Of its processes. */
     readonly pods: readonly Pod[]
     readonly releases: ReleaseFacts
+    /** The ServiceAccount of its pods, while a RepositoryGrant that was approved for it is there. */
+    readonly account?: string | undefined
   }

@@ -1,5 +1,7 @@
 // Reads everything that an Application's reconcile needs to know, from caches only, into one value. Never writes, never throws
 // on absence. It runs for each Application on each wake: index look-ups only, never a whole list.
+
+import { applicationAccount } from '../../api/application-account.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
@@ -16,6 +18,7 @@ import {
   applicationIndex,
   cachedKinds,
   followingIndex,
+  grantIndex,
   haltIndex,
   hostIndex,
   jobIndex,
@@ -94,7 +97,18 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
     present: union(application.status?.inventory ?? [], owned.map(entryOf)),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`).filter(pod => jobOfPod(pod) === undefined),
     releases: releaseFacts(caches, application),
+    ...defined({ account: accountOf(caches, application) }),
   }
+}
+
+/**
+ * Also while the grant does not hold for a time, so that its pods are not replaced for that. An isolated Application has another
+ * one.
+ */
+function accountOf({ grants }: ApplicationCaches, { metadata: { name, uid = '' }, spec }: Application): string | undefined {
+  if (spec.isolated === true) return undefined
+  const named = grants.byIndex(grantIndex, uid).some(({ metadata }) => metadata.deletionTimestamp === undefined)
+  return named ? applicationAccount(name) : undefined
 }
 
 /** Newest first. */

@@ -21,7 +21,7 @@ import {
   services,
 } from '../../api/builtin/index.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels, platformNamespace } from '../../api/names.ts'
 import { problemFields } from '../../api/pods/pod-problem.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
@@ -121,6 +121,8 @@ function watchesOf(
           .list()
           .filter(({ metadata }) => namespace === platformNamespace || metadata.namespace === namespace)
           .map(keyOf)
+  const boundTo = ({ metadata: { namespace = '' }, status }: RepositoryGrant): readonly ObjectKey[] =>
+    (status?.applications ?? []).map(({ name }) => ({ namespace, name }))
   const withoutImage = ({ metadata, spec }: RemoteSync): readonly ObjectKey[] => {
     const { namespace = '' } = metadata
     const found = applicationsOf(spec).flatMap(name => caches.applications.get({ namespace, name }) ?? [])
@@ -146,6 +148,10 @@ function watchesOf(
     watches(tenant, changed => ofTenant(changed).map(keyOf), { predicate: partChanged(({ status }) => status?.runtimeClasses) }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
+    // The account of its pods comes and goes with the grants that are bound to it.
+    watches(repositoryGrant, boundTo, {
+      predicate: partChanged(({ metadata, status }) => [metadata.deletionTimestamp, status?.applications]),
+    }),
     // What builds the image, until there is one.
     watches(remoteSync, withoutImage, { predicate: partChanged(imageStandOf) }),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
@@ -195,7 +201,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     images,
     manifests: createManifestSource(deps.renderer),
     snapshots: createSnapshots(client),
-    knownLogin: createKnownLogins(manager.cache(repositoryGrant)),
+    knownLogin: createKnownLogins(caches.grants),
   }
   const definition: ControllerDefinition = {
     name: 'application',

@@ -36,6 +36,7 @@ function facts(change: Partial<Facts> = {}): Facts {
     halts: [],
     policies: noGrantPolicies,
     memberships: new Map(),
+    applications: [],
     tenant: 'acme',
     askedAt: now,
     ...change,

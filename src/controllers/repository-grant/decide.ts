@@ -6,6 +6,7 @@ import { firstRefusal, type Refusal } from '../../policy/check.ts'
 import { auditRuling, policyRuling } from '../../policy/grants/policy-ruling.ts'
 import { haltedText } from '../../policy/halt.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
+import { applicationNames, applicationProblem } from './applications.ts'
 import { checks } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
 import { isOfThesePolicies, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
@@ -74,7 +75,7 @@ function rulingOn(facts: Facts, judged: Judged): Ruling {
 type Decided = { readonly rule: string; readonly reason: string; readonly message: string }
 
 function approvedBy({ rule, reason, message }: Decided, { object }: Facts, judged: Judged): Ruling {
-  const text = `${message}${consequenceOf(object.spec.subjects)}${endedText(judged)}`
+  const text = `${message}${consequenceOf(object)}${endedText(judged)}`
   return { decision: 'Approved', rule, reason, message: text }
 }
 
@@ -108,10 +109,12 @@ function refusalOfRepositories({ object }: Facts, { held, refusal }: Judged): Ju
 }
 
 /** Whoever approves or reads a grant should know whom it serves: the name of a ServiceAccount is not secret. */
-function consequenceOf(subjects: RepositoryGrant['spec']['subjects']): string {
-  const names = subjects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name)
-  if (names.length === 0) return ''
-  return ` Everybody who can run a pod under the ServiceAccount ${names.join(' or ')} can use it: all developers of this namespace.`
+function consequenceOf({ spec }: Pick<RepositoryGrant, 'spec'>): string {
+  const names = spec.subjects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name)
+  const applications = applicationNames({ spec })
+  const ofAccounts = ` Everybody who can run a pod under the ServiceAccount ${names.join(' or ')} can use it: all developers of this namespace.`
+  const ofApplications = ` The pods of Application ${applications.join(' and ')} can use it, and whoever may change that.`
+  return `${names.length === 0 ? '' : ofAccounts}${applications.length === 0 ? '' : ofApplications}`
 }
 
 function earlierRuling({ object }: Facts): Ruling | undefined {
@@ -127,6 +130,8 @@ function approval(facts: Facts, ruling: Ruling | undefined, { held }: Judged): S
   if (answer.kind === 'unreachable') return { status: 'Unknown', reason: reasonOf(answer), message: answer.message }
   const halt = haltOfGrant(facts, held)
   if (halt !== undefined) return { status: 'Unknown', reason: reasons.halted, message: `not decided yet: ${haltedText(halt)}` }
+  const problem = applicationProblem(facts.object, facts.applications)
+  if (problem !== undefined) return { status: 'Unknown', ...problem, message: `not decided yet: ${problem.message}` }
   const message = 'not decided yet: the Installation has to be ready first'
   return { status: 'Unknown', reason: reasons.installationNotReady, message }
 }
@@ -145,6 +150,8 @@ function readiness(facts: Facts, ruling: Ruling | undefined, { judged: { held },
     return { status: 'False', reason: reasons.expired, message: `expired at ${expiresAt}: delete it and request a new one` }
   const halt = haltOfGrant(facts, held)
   if (halt !== undefined) return { status: 'False', reason: reasons.halted, message: haltedText(halt) }
+  const problem = applicationProblem(object, facts.applications)
+  if (problem !== undefined) return { status: 'False', ...problem }
   if (!installationReady) {
     const message = `Installation ${object.spec.installation} is not ready`
     return { status: 'False', reason: reasons.installationNotReady, message }

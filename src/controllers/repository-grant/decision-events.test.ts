@@ -31,6 +31,7 @@ test('a decision is an Event of the grant, once', async () => {
       halts: [],
       policies: noGrantPolicies,
       memberships: new Map(),
+      applications: [],
       tenant: 'acme',
     }
     return writer.write(object, nextStatus(facts, decide(facts)))

@@ -2,6 +2,7 @@
 // throws: a failure to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant,
 // when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest, and
 // what policies deny in any case costs nothing at all.
+import type { Application } from '../../api/apps/application.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
@@ -15,6 +16,7 @@ import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-client
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
+import { applicationProblem, type NamedApplication, namedApplications } from './applications.ts'
 import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
 import { isDecidedUnasked, isDeniedUnasked, isOfThesePolicies, neededMemberships } from './policies/known-of-grant.ts'
 import type { KnownPolicies } from './policies/known-policies.ts'
@@ -41,6 +43,8 @@ export type Facts = {
   readonly policies: GrantPolicies
   /** To which teams the requester belongs and with which roles, as far as policies needed it. */
   readonly memberships: ReadonlyMap<string, boolean>
+  /** Those that its subjects name. */
+  readonly applications: readonly NamedApplication[]
   /** The name of the Tenant whose namespace it is. */
   readonly tenant: string
   /** Before the first request: the facts cover no later change. */
@@ -51,6 +55,7 @@ export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly halts: Pick<Cache<Halt>, 'list'>
   readonly policiesOf: KnownPolicies
+  readonly applications: Pick<Cache<Application>, 'get'>
   readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
   readonly budget: ProbeBudget
@@ -67,14 +72,17 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const halts = deps.halts.list()
   const tenant = deps.tenantOf(namespace)
   const policies = deps.policiesOf(namespace)
+  const applications = namedApplications(object, deps.applications)
   const facts = (answer: GitHubAnswer, memberships: Facts['memberships'] = new Map()): Facts => ({
-    ...{ object, installation, installationReady, answer, halts, policies, memberships, askedAt },
+    ...{ object, installation, installationReady, answer, halts, policies, memberships, applications, askedAt },
     tenant: tenant?.metadata.name ?? namespace,
   })
   const unasked = facts({ kind: 'not-due' })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return unasked
   // Nothing is asked in the name of what is halted: a token for the question would be one more.
   if (haltOfGrant(unasked, object.status?.repositories ?? []) !== undefined) return unasked
+  // Nothing to decide for: the grant waits for its Application, or has ended with it.
+  if (applicationProblem(object, applications) !== undefined) return unasked
   if (isDeniedUnasked(unasked) || !(await isDue(deps, unasked, installation))) return unasked
   const grant = { namespace, uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
@@ -87,10 +95,16 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
     const paused = app.client.mintRefusal(installationId)
     const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
     if (refused !== undefined) return facts(refused)
-    const known = knownRepositories(object.status)
+    const repositories = knownRepositories(object.status)
     const { endedRepositories: ended = [] } = object.status ?? {}
     const lost = ended.filter(({ reason }) => reason === reasons.repositoryNotFound).map(({ id }) => id)
-    const answer = await probe(deps, app, { grant: object, installationId, known, lost, requesterId: person.userId })
+    const answer = await probe(deps, app, {
+      grant: object,
+      installationId,
+      known: repositories,
+      lost,
+      requesterId: person.userId,
+    })
     return facts(answer, await membershipsOf(deps, app, { facts: facts(answer), personId: person.userId, tenant }))
   } catch (error) {
     return facts(unreachable(error))
@@ -139,14 +153,17 @@ function isReady(installation: Installation | undefined): boolean {
   return findCondition(installation.status?.conditions, 'Ready')?.status === 'True'
 }
 
+/** Reasons that pass without another decision. */
+const pausing: ReadonlySet<string> = new Set([reasons.halted, reasons.applicationNotFound, reasons.applicationIsolated])
+
 async function isDue(deps: GatherDeps, facts: Facts, installation: Installation): Promise<boolean> {
   const { object, askedAt: now } = facts
   const { status, metadata } = object
   if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
   if (wakeOf(object) !== status.observedWake) return true
   if (findCondition(status.conditions, 'Approved')?.status === 'Unknown') return true
-  // It was halted: what held before may not hold any more.
-  if (findCondition(status.conditions, 'Ready')?.reason === reasons.halted) return true
+  // What held before may not hold any more.
+  if (pausing.has(findCondition(status.conditions, 'Ready')?.reason ?? '')) return true
   if (status.observedInputs !== decisionInputs(installation)) return true
   if (!isOfThesePolicies(facts) && !isDecidedUnasked(facts)) return true
   if (status.decision !== 'Approved') return false

@@ -1,5 +1,6 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
 // it, a Halt or a policy those that it may be about. Decides nothing.
+import { type Application, application } from '../../api/apps/application.ts'
 import { type ClusterGrantPolicy, clusterGrantPolicy, type GrantPolicy, grantPolicy } from '../../api/github/grant-policy.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
@@ -16,6 +17,7 @@ import { createInStep } from '../kit/in-step.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
+import { applicationNames } from './applications.ts'
 import { defaultRecheckTimes, installationInputs, type RecheckTimes } from './decision-inputs.ts'
 import { createKnownPolicies } from './policies/known-policies.ts'
 import { createProbeBudget } from './probe-budget.ts'
@@ -23,7 +25,17 @@ import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'halts' | 'policiesOf' | 'tenantOf' | 'tenantsIn' | 'recheck' | 'budget' | 'inStep'
+  | 'grants'
+  | 'status'
+  | 'installations'
+  | 'halts'
+  | 'applications'
+  | 'policiesOf'
+  | 'tenantOf'
+  | 'tenantsIn'
+  | 'recheck'
+  | 'budget'
+  | 'inStep'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -31,6 +43,7 @@ export type RepositoryGrantControllerDeps = Omit<
 }
 
 const byInstallation = 'repository-grant/by-installation'
+const byApplication = 'repository-grant/by-application'
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createRepositoryGrantController(deps: RepositoryGrantControllerDeps): ControllerDefinition {
@@ -42,6 +55,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     policies: manager.cache(grantPolicy),
     clusterPolicies: manager.cache(clusterGrantPolicy),
   })
+  const applications = manager.cache(application)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
   const { client } = manager
@@ -52,6 +66,14 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
     keyText({ namespace: metadata.namespace ?? '', name: spec.installation }),
   ])
+  grants.addIndex(byApplication, grant =>
+    applicationNames(grant).map(name => keyText({ namespace: grant.metadata.namespace ?? '', name })),
+  )
+  const deciding = ({ metadata, spec }: Application): unknown => [
+    metadata.uid,
+    metadata.deletionTimestamp,
+    spec.isolated === true,
+  ]
   const inputs = (object: Installation): unknown => [
     object.metadata.deletionTimestamp,
     findCondition(object.status?.conditions, 'Ready')?.status,
@@ -72,13 +94,16 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       watches(installation, object => grants.byIndex(byInstallation, keyText(keyOf(object))).map(keyOf), {
         predicate: partChanged(inputs),
       }),
+      watches(application, object => grants.byIndex(byApplication, keyText(keyOf(object))).map(keyOf), {
+        predicate: partChanged(deciding),
+      }),
       watches(halt, within, { predicate: partChanged(standing) }),
       watches(grantPolicy, ({ metadata }) => grants.list(metadata.namespace).map(keyOf), { predicate: partChanged(said) }),
       watches(clusterGrantPolicy, () => grants.list().map(keyOf), { predicate: partChanged(said) }),
     ],
     reconcile: context =>
       reconcileRepositoryGrant(
-        { ...deps, budget, inStep, grants, status, installations, halts, policiesOf, tenantOf, tenantsIn, recheck },
+        { ...deps, budget, inStep, grants, status, installations, halts, applications, policiesOf, tenantOf, tenantsIn, recheck },
         context,
       ),
   }

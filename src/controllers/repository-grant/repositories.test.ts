@@ -36,7 +36,7 @@ function found({ missing = [], archived = [], lost = [] }: Change = {}): GitHubA
 
 function factsAt(object: RepositoryGrant, minute: number, change: Partial<Facts> = {}): Facts {
   const askedAt = new Date(start + minute * 60_000)
-  const standing = { installation: installationObject, installationReady: true, halts: [], tenant: 'acme' }
+  const standing = { installation: installationObject, installationReady: true, halts: [], applications: [], tenant: 'acme' }
   const rules = { policies: noGrantPolicies, memberships: new Map<string, boolean>() }
   return { object, ...standing, ...rules, answer: found(), askedAt, ...change }
 }

@@ -1,10 +1,11 @@
-// The status of a RepositoryGrant from the facts and the decision. Pure. The first approval fixes the ids of the repositories
-// and the end of the grant; later checks ask by those ids and report today's names. `checkedAt` changes only when GitHub was
-// asked, so that an ordinary resync writes nothing.
+// The status of a RepositoryGrant from the facts and the decision. Pure. The first approval fixes the ids of the repositories,
+// the UIDs of Applications and the end of the grant; later checks ask by those ids and report today's names. `checkedAt` changes
+// only when GitHub was asked, so that an ordinary resync writes nothing.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
+import { boundApplications } from './applications.ts'
 import type { Decision } from './decide.ts'
 import { decisionInputs } from './decision-inputs.ts'
 import type { Facts } from './gather.ts'
@@ -18,7 +19,7 @@ export function isNewRuling(before: GrantStatus | undefined, { ruling }: Decisio
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
 export function nextStatus(
-  { object, installation, answer, policies, askedAt }: Facts,
+  { object, installation, applications, answer, policies, askedAt }: Facts,
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
   const { conditions, observedWake, endedRepositories: _, audit: __, observedPolicies: ___, ...before } = object.status ?? {}
@@ -31,7 +32,9 @@ export function nextStatus(
     ...before,
     ...(ruling ? { decision: ruling.decision, rule: ruling.rule } : {}),
     ...(ruling && isNew ? { decidedAt: askedAt.toISOString() } : {}),
-    ...(isApproved && answer.kind === 'found' ? { repositories: [...judged.held], expiresAt: before.expiresAt ?? end } : {}),
+    ...(isApproved && answer.kind === 'found'
+      ? { repositories: [...judged.held], ...boundTo(before, applications), expiresAt: before.expiresAt ?? end }
+      : {}),
     ...rowsOf(judged, isApproved || before.repositories !== undefined),
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
@@ -45,6 +48,11 @@ export function nextStatus(
 /** Those that the ruling is from. */
 function seenPolicies({ status }: Facts['object'], { digest }: Facts['policies'], isOfPolicies: boolean): string | undefined {
   return isOfPolicies ? digest : status?.observedPolicies
+}
+
+/** From the first approval on, which has `applications`. */
+function boundTo(before: Partial<GrantStatus>, applications: Facts['applications']): Pick<GrantStatus, 'applications'> {
+  return defined({ applications: before.applications ?? boundApplications(applications) })
 }
 
 /** Before the first approval nothing has ended: what is requested is denied as a whole. */

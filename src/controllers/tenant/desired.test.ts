@@ -41,6 +41,7 @@ const settings = {
   network: testNetwork,
   certificateAuthorities: () => 'PEM',
   accounts,
+  addresses: { tokenDeskHost: 'desk.test', gitProxyHost: 'git.test' },
   runtimeClasses: noClasses,
   buildsDockerfiles: false,
 }
@@ -223,6 +224,7 @@ describe('the namespaces of a tenant', () => {
         decision: { kind: 'fill', imagesAreOpen: true },
         teams: { kind: 'not-due' },
         enforcement: { ingress: 'Unknown', egress: 'Unknown' },
+        walls: undefined,
         installations: [],
       },
       new Date(0),
@@ -338,7 +340,13 @@ describe('a quota', () => {
 
 describe('the status of a tenant', () => {
   const enforced = { ingress: 'Enforced', egress: 'Enforced' } as const
-  const observed = { decision: { kind: 'fill' }, teams: { kind: 'not-due' }, enforcement: enforced, installations: [] } as const
+  const observed = {
+    decision: { kind: 'fill' },
+    teams: { kind: 'not-due' },
+    enforcement: enforced,
+    walls: undefined,
+    installations: [],
+  } as const
 
   test('stays equal when nothing changed', () => {
     const first = nextStatus(tenant, observed, new Date('2026-01-01T00:00:00Z'))

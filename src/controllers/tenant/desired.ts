@@ -1,7 +1,9 @@
 // Everything that a tenant's two namespaces contain before the tenant uses them. Pure; deterministic names, no clock. The
 // Tenant controls every object by its uid: that is how ours are recognised, and why an object of another owner is never
 // adopted.
+
 import { createHash } from 'node:crypto'
+import { authorityConfigMap } from '../../api/application-account.ts'
 import {
   configMaps,
   limitRanges,
@@ -27,15 +29,13 @@ import { type PlatformAccounts, platformBindings, rightsFinalizer } from './righ
 import { desiredBindings } from './rights/role-bindings.ts'
 import type { ClassMarks } from './runtime/choose-classes.ts'
 import type { TenantSettings } from './settings.ts'
+import { scriptsConfigMap, workloadScripts } from './workload-scripts/workload-scripts.ts'
 
 /** The field manager of the namespaces, of their contents and of the status. */
 export const fieldManager = 'sekisho.dev/tenant'
 
 /** The hash of what was applied: an object with this hash and unchanged fields is not applied again. */
 export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
-
-/** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
-export const authorityConfigMap = 'sekisho-ca'
 
 /** The ServiceAccount of pods that name none. Kubernetes creates it, too. */
 export const defaultServiceAccount = 'default'
@@ -99,6 +99,7 @@ export function desiredContents(
     inside(resourceQuotas, namespace, 'tenant-priority', { spec: priorityQuota('application') }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthorities() } }),
+    inside(configMaps, namespace, scriptsConfigMap, { data: workloadScripts(settings.addresses) }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(resourceQuotas, build, 'tenant-priority', { spec: priorityQuota('build') }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),

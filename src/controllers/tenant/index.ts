@@ -5,6 +5,7 @@ import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type Tenant, tenant, tenantConditions } from '../../api/tenancy/tenant.ts'
+import { wallRecord } from '../../api/wall-names.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -12,6 +13,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../services/network-probe/enforcement.ts'
+import { recordedWalls } from '../../services/wall-probe/record.ts'
 import { createInStep } from '../kit/in-step.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
@@ -35,6 +37,7 @@ export type TenantControllerDeps = Omit<
   | 'status'
   | 'userRanges'
   | 'enforcement'
+  | 'walls'
   | 'installationsIn'
   | 'teamCheckMilliseconds'
   | 'teamChecks'
@@ -46,6 +49,9 @@ export type TenantControllerDeps = Omit<
   /** Default one day; the broker's webhooks wake the controller much sooner. */
   readonly teamCheckMilliseconds?: number
 }
+
+/** The ConfigMaps from which conditions of every Tenant are made. */
+const recordNames: readonly string[] = [enforcementConfigMap, wallRecord.name]
 
 /** Of the 5,000 requests an hour that an App has, for checks that may wait. */
 const teamChecksPerHour = 200
@@ -91,7 +97,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
         predicate: partChanged(one => [accessFields(one), one.status?.permissions]),
       }),
       watches(runtimeClasses, ({ metadata }) => tenants.list().filter(uses(metadata.name)).map(keyOf)),
-      watches(configMaps, ({ metadata }) => (metadata.name === enforcementConfigMap ? tenants.list().map(keyOf) : []), platform),
+      watches(configMaps, ({ metadata }) => (recordNames.includes(metadata.name) ? tenants.list().map(keyOf) : []), platform),
     ],
     reconcile: context =>
       reconcileTenant(
@@ -106,6 +112,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           inStep,
           installationsIn: namespace => installations.list(namespace),
           enforcement: () => recordedEnforcement(records.get({ ...platform, name: enforcementConfigMap })),
+          walls: () => recordedWalls(records.get(wallRecord)),
           live: own.live,
         },
         context,

@@ -1,6 +1,7 @@
 // Which objects in tenants' namespaces the Tenant controller caches and watches. Tenants create objects of some of these kinds
 // too, and could label as many as they like: of such a kind only the names that are ours are cached, so tenants do not decide
 // how much memory they take.
+import { authorityConfigMap } from '../../api/application-account.ts'
 import {
   configMaps,
   limitRanges,
@@ -18,7 +19,8 @@ import type { Cache, CacheScope } from '../../kube/cache/object-cache.ts'
 import { type Watch, watches } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
-import { authorityConfigMap, defaultServiceAccount } from './desired.ts'
+import { defaultServiceAccount } from './desired.ts'
+import { scriptsConfigMap } from './workload-scripts/workload-scripts.ts'
 
 type ReadOnly = Pick<Cache<KubeObject>, 'get' | 'list'>
 
@@ -43,7 +45,7 @@ const unwatched: readonly ResourceType[] = [resourceQuotas]
  */
 const names: ReadonlyMap<ResourceType, readonly string[]> = new Map<ResourceType, readonly string[]>([
   [serviceAccounts, [builderServiceAccount, defaultServiceAccount, isolatedServiceAccount]],
-  [configMaps, [authorityConfigMap]],
+  [configMaps, [authorityConfigMap, scriptsConfigMap]],
 ])
 
 function scopeOf(name: string): CacheScope {

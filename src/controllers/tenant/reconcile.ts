@@ -8,6 +8,7 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { Enforcement } from '../../services/network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../services/registry/tenant-registry.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
+import type { WallRecord } from '../../services/wall-probe/record.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
@@ -34,6 +35,8 @@ export type TenantDeps = TeamCheckDeps &
     readonly inStep: InStep
     /** What the probe recorded last about the enforcement of network policies. */
     readonly enforcement: () => Enforcement
+    /** What the probe of the walls recorded last. */
+    readonly walls: () => WallRecord | undefined
     readonly status: StatusWriter<Tenant>
   }
 
@@ -59,7 +62,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
   const installations = deps.installationsIn(tenant.spec.namespace)
-  const observed = { decision: result, teams, enforcement: deps.enforcement(), installations }
+  const observed = { decision: result, teams, enforcement: deps.enforcement(), walls: deps.walls(), installations }
   await deps.status.write(tenant, nextStatus(tenant, observed, deps.clock.now()))
   const retry = result.kind === 'refused' ? result.requeueAfterMilliseconds : undefined
   const next = retry ?? soonest(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))

@@ -3,6 +3,7 @@ import type { AddressRange } from '../../lib/address-range.ts'
 import type { AllowedRange, IngressPeers } from './network/network-settings.ts'
 import type { PlatformAccounts } from './rights/platform-bindings.ts'
 import type { DefaultClasses } from './runtime/choose-classes.ts'
+import type { ScriptAddresses } from './workload-scripts/workload-scripts.ts'
 
 export type NetworkSettings = {
   /** Who may reach applications besides pods of their own namespace. */
@@ -17,8 +18,9 @@ export type NetworkSettings = {
   readonly buildEgress: readonly AllowedRange[]
   /** The TCP ports that builds may reach on the internet. */
   readonly buildPorts: readonly number[]
-  /** The ports of the token desk and of the source store inside the platform namespace. */
+  /** The ports of the token desk, the git proxy and the source store inside the platform namespace. */
   readonly tokenDeskPort: number
+  readonly gitProxyPort: number
   readonly sourceStorePort: number
   /** The port of the registry's token server inside the platform namespace; absent without one. */
   readonly registryTokenPort?: number
@@ -27,6 +29,8 @@ export type NetworkSettings = {
 export type TenantSettings = {
   readonly network: NetworkSettings
   readonly accounts: PlatformAccounts
+  /** By which pods reach the platform. */
+  readonly addresses: ScriptAddresses
   readonly runtimeClasses: DefaultClasses
   /** Dockerfiles are built: pods of build namespaces are judged by the policy build-pods instead of Pod Security. */
   readonly buildsDockerfiles: boolean

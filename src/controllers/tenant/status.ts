@@ -7,6 +7,7 @@ import { mergeConditions, type WantedCondition } from '../../kube/object/conditi
 import { defined } from '../../lib/json/defined.ts'
 import { userRangeSize } from '../../lib/limits/user-range.ts'
 import type { Enforcement } from '../../services/network-probe/enforcement.ts'
+import type { WallRecord } from '../../services/wall-probe/record.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Decision } from './decide.ts'
 import { gitHubAccessCondition } from './github-access.ts'
@@ -14,6 +15,7 @@ import { networkCondition } from './network/network-condition.ts'
 import type { ClassNames } from './runtime/choose-classes.ts'
 import type { TeamsAnswer } from './teams/check-teams.ts'
 import { rolesResolvedCondition } from './teams/decide-teams.ts'
+import { wallsCondition } from './walls/walls-condition.ts'
 
 type TenantStatus = NonNullable<Tenant['status']>
 
@@ -21,12 +23,18 @@ export type Observed = {
   readonly decision: Decision
   readonly teams: TeamsAnswer
   readonly enforcement: Enforcement
+  /** What the probe of the walls recorded last. */
+  readonly walls: WallRecord | undefined
   /** In its namespace. */
   readonly installations: readonly Installation[]
 }
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
-export function nextStatus(tenant: Tenant, { decision, teams, enforcement, installations }: Observed, now: Date): TenantStatus {
+export function nextStatus(
+  tenant: Tenant,
+  { decision, teams, enforcement, walls, installations }: Observed,
+  now: Date,
+): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
   const { conditions, runtimeClasses, ...before } = tenant.status ?? {}
   const { namespace } = tenant.spec
@@ -46,7 +54,13 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement, insta
     observedGeneration: generation,
     conditions: mergeConditions(
       conditions,
-      [ready, rolesResolvedCondition(tenant, teams), gitHubAccessCondition(installations), networkCondition(enforcement)],
+      [
+        ready,
+        rolesResolvedCondition(tenant, teams),
+        gitHubAccessCondition(installations),
+        networkCondition(enforcement),
+        wallsCondition(tenant, walls),
+      ],
       generation,
       now,
     ),

@@ -153,7 +153,7 @@ export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, 
 
 type Candidates = { readonly rows: readonly Row[]; readonly asked: string | undefined }
 
-/** Those for the requester and the repository; `asked`: the team or role of which it is not known whether the requester has it. */
+/** Those for the requester and the repository; `asked`: the team or role that the requester may have, which is not known. */
 function candidates(
   { rows, asked }: Bucket,
   { personId, memberships }: PolicyFacts['requester'],

@@ -11,12 +11,24 @@ const facts: DeskFacts = {
   installation: installationObject,
   app: { host, appId: 5001, api: 'http://x' },
   subject: runner,
+  delivery: 'TokenEndpoint',
   halts: [],
   tenant: 'acme',
   now: new Date('2026-06-01T00:00:00Z'),
 }
 
 const { spec } = installationObject
+const shop = { kind: 'Application', namespace: 'acme', name: 'shop', uid: 'u1' }
+
+/** A grant for the Application `shop`, bound to that UID. */
+function ofApplication(uid?: string) {
+  const subjects = [{ kind: 'Application' as const, name: 'shop' }]
+  return grantObject({ spec: { subjects }, ...(uid === undefined ? {} : { status: { applications: [{ name: 'shop', uid }] } }) })
+}
+
+test('an Application that the grant is bound to is admitted', () => {
+  expect(admit({ ...facts, grant: ofApplication('u1'), subject: shop })).toMatchObject({ admitted: { subject: shop } })
+})
 
 /** What is changed, and the check that must refuse it. */
 const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
@@ -37,11 +49,20 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
     'GrantNotApproved',
     { grant: grantObject({ status: { conditions: [ready('False')] } }) },
   ],
+  ['the grant is for the git proxy', 'OtherDelivery', { grant: grantObject({ spec: { delivery: 'GitProxy' } }) }],
+  ['the git proxy asks under a grant for tokens', 'OtherDelivery', { delivery: 'GitProxy' }],
   ['the grant has expired', 'GrantExpired', { grant: grantObject({ status: { expiresAt: '2026-06-01T00:00:00.000Z' } }) }],
   ['the grant has no end', 'GrantExpired', { grant: grantObject({ status: { expiresAt: undefined as never } }) }],
   ['the subject is another ServiceAccount', 'NotASubject', { subject: { ...runner, name: 'other' } }],
   ['the subject is another kind of the same name', 'NotASubject', { subject: { ...runner, kind: 'RemoteSync' } }],
   ['the subject is in another namespace', 'NotASubject', { subject: { ...runner, namespace: 'globex' } }],
+  ['the Application was created again', 'NotASubject', { grant: ofApplication('u1'), subject: { ...shop, uid: 'u2' } }],
+  ['the grant is bound to no Application', 'NotASubject', { grant: ofApplication(), subject: shop }],
+  [
+    'the subject has the name of the Application',
+    'NotASubject',
+    { grant: ofApplication('u1'), subject: { ...runner, name: 'shop' } },
+  ],
   ['the subject has no uid', 'NotASubject', { subject: { ...runner, uid: '' } }],
   ['the Installation is gone', 'InstallationNotReady', { installation: undefined }],
   [

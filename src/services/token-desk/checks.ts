@@ -1,6 +1,7 @@
 // Who may have a token: a list of checks that reads like the specification. Pure; the first refusal decides, and a request is
 // admitted only when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes disclose
 // less to a workload.
+import { application } from '../../api/apps/application.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -27,7 +28,10 @@ export const refusalTexts = {
   Halted: 'A Halt stands in the way. The message names it; whoever may lift it does so with `sekisho resume`.',
   GrantNotApproved: 'The RepositoryGrant is not approved or not ready. See its conditions.',
   GrantExpired: 'The RepositoryGrant has expired.',
-  NotASubject: 'The workload is not one of the subjects of the RepositoryGrant.',
+  NotASubject:
+    'The workload is not one of the subjects of the RepositoryGrant, or is an Application that was created again since its approval.',
+  OtherDelivery:
+    'The RepositoryGrant has another `spec.delivery`: under `GitProxy` no workload gets a token, and under `TokenEndpoint` the git proxy serves nobody.',
   InstallationNotReady: 'The Installation of the RepositoryGrant does not exist or is not ready.',
   AppNotUsable: 'The ClusterGitHubApp of the Installation does not exist, is not ready, or is on another GitHub host.',
   NoRepositories: 'The RepositoryGrant has no resolved repository.',
@@ -81,12 +85,25 @@ const grantHasNotExpired: DeskCheck = ({ grant, now }) =>
     ? undefined
     : { reason: 'GrantExpired', message: 'the grant has expired' }
 
+/** An Application that was created again under the name is another one: the grant is bound to the UID. */
+function isBound({ status }: RepositoryGrant, { kind, name, uid }: TokenSubject): boolean {
+  if (kind !== application.kind) return true
+  return status?.applications?.some(bound => bound.name === name && bound.uid === uid) === true
+}
+
 /** Stops everybody but the subjects that the grant names in its own namespace. */
 const subjectIsNamed: DeskCheck = ({ grant, subject }) => {
   const named = grant?.spec.subjects.some(({ kind, name }) => kind === subject.kind && name === subject.name)
-  if (named && grant?.metadata.namespace === subject.namespace && subject.uid !== '') return undefined
+  const isThatOne = grant !== undefined && isBound(grant, subject)
+  if (named && isThatOne && grant.metadata.namespace === subject.namespace && subject.uid !== '') return undefined
   return { reason: 'NotASubject', message: `${subject.kind} ${subject.name} is not a subject of the grant` }
 }
+
+/** Stops a token from leaving under a grant that is for the git proxy, and the git proxy under every other grant. */
+const deliveryIsTheOneNamed: DeskCheck = ({ grant, delivery }) =>
+  grant?.spec.delivery === delivery
+    ? undefined
+    : { reason: 'OtherDelivery', message: `the delivery of the grant is ${grant?.spec.delivery}, not ${delivery}` }
 
 /** Stops a token of an Installation that is not the grant's own, is being deleted, or is not verified now. */
 const installationIsReady: DeskCheck = ({ installation, grant }) => {
@@ -140,6 +157,7 @@ export const checks: readonly DeskCheck[] = [
   grantIsApproved,
   grantHasNotExpired,
   subjectIsNamed,
+  deliveryIsTheOneNamed,
   installationIsReady,
   appIsOfTheHost,
   repositoriesAreResolved,

@@ -6,6 +6,9 @@ export const tokenDeskSettings = {
   tokenDeskHost: textSetting('SEKISHO_TOKEN_DESK_HOST', 'the host name by which workloads reach the token desk', {
     default: 'sekisho-token-desk.sekisho-system.svc',
   }),
+  gitProxyHost: textSetting('SEKISHO_GIT_PROXY_HOST', 'the host name by which workloads reach the git proxy', {
+    default: 'sekisho-git-proxy.sekisho-system.svc',
+  }),
   tokenDeskAuthorityGeneration: integerSetting(
     'SEKISHO_TOKEN_DESK_AUTHORITY_GENERATION',
     'raise it by one to replace the authority of the token desk before its time (docs/guide/keys.md)',

@@ -77,6 +77,10 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       await deps.counted.append(deliveryOf(request, active, requestFacts(request, grant), grant.spec.reason))
       return delivered(active, admitted)
     },
+    async refusalNow(request) {
+      const decision = admit((await gatherCached(deps, request)).facts)
+      return 'refusal' in decision ? decision.refusal.message : undefined
+    },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
   }
 }

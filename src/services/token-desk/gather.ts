@@ -3,7 +3,7 @@
 // was revoked. Absence is a fact and never an error; this file never writes.
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type GrantDelivery, type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { AppClient } from '../../github/index.ts'
@@ -28,6 +28,8 @@ export type DeskFacts = {
   /** From the App's own settings; undefined when the App cannot be used. */
   readonly app: { readonly host: string; readonly appId: number; readonly api: string } | undefined
   readonly subject: TokenSubject
+  /** How the token will be used. */
+  readonly delivery: GrantDelivery
   readonly now: Date
 }
 
@@ -86,6 +88,7 @@ async function gathered(deps: GatherDeps, request: TokenRequest, { grant, instal
       tenant: deps.tenantOf(request.subject.namespace)?.metadata.name ?? request.subject.namespace,
       app: app && { host: app.endpoints.host, appId: app.appId, api: app.endpoints.api },
       subject: request.subject,
+      delivery: request.delivery ?? 'TokenEndpoint',
       now: deps.clock.now(),
     },
     client: app?.client,

@@ -9,14 +9,15 @@ import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { createTokenRevoker, endpointsOf, type GitHubMeter } from '../../github/index.ts'
+import { createTokenRevoker, endpointsOf, type GitHubEndpoints, type GitHubMeter } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { periodic } from '../../lib/periodic.ts'
-import { createCountedAudit } from '../../store/audit/counted-audit.ts'
+import { type CountedAudit, createCountedAudit } from '../../store/audit/counted-audit.ts'
 import { createHttpMetrics } from '../../web/metrics.ts'
 import { createWebServer, listen } from '../../web/server.ts'
+import type { Certificate } from '../../web/tls.ts'
 import type { ServiceDeps } from '../deps.ts'
 import type { Part } from '../part.ts'
 import { createRedelivery } from '../redelivery/poll.ts'
@@ -29,6 +30,7 @@ import { createDeskMetrics } from './reporting/metrics.ts'
 import { announcing } from './reporting/revocation-events.ts'
 import { openTokenDeskCertificate } from './server/certificate.ts'
 import { tokenRoutes } from './server/routes.ts'
+import { type IdentifyWorkload, workloadIdentifier } from './server/workload.ts'
 import { createTokenSweep } from './sweep.ts'
 import type { TokenDesk } from './token-desk.ts'
 
@@ -37,6 +39,13 @@ export type OpenTokenDesk = Part & {
   readonly githubApps: GitHubApps
   /** PEM of the authorities that workloads must trust now. */
   readonly certificateAuthorities: () => string
+  /** What everything that serves workloads shares: one certificate, one set of limits, the hosts of the Apps. */
+  readonly forWorkloads: {
+    readonly certificate: Certificate
+    readonly identify: IdentifyWorkload
+    readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
+    readonly counted: CountedAudit
+  }
 }
 
 export type TokenDeskNeeds = {
@@ -78,7 +87,7 @@ export async function openTokenDesk(
   const certificate = await openTokenDeskCertificate({
     keys: store.keys,
     audit: store.audit,
-    host: settings.tokenDeskHost,
+    hosts: [settings.tokenDeskHost, settings.gitProxyHost],
     generation: settings.tokenDeskAuthorityGeneration,
     overlapHours: settings.tokenDeskAuthorityOverlapHours,
     clock,
@@ -88,11 +97,12 @@ export async function openTokenDesk(
     ...{ log, certificate, requestsPerMinute: 6000, connections: { maxOfClient: 64 } },
     observe: createHttpMetrics(deps.metrics ?? new Registry(), 'token-desk'),
   })
+  const identify = workloadIdentifier({ client: kube, clock })
   const endpointsOfHost = (host: string) => {
     const app = apps.list().find(({ spec }) => spec.host === host)
     return app && endpointsOf(app.spec)
   }
-  await server.register(tokenRoutes({ desk, client: kube, clock, endpointsOfHost }))
+  await server.register(tokenRoutes({ desk, identify, endpointsOfHost }))
   const everyMilliseconds = settings.redeliverySeconds * 1000
   const loops = [
     certificate,
@@ -105,6 +115,7 @@ export async function openTokenDesk(
     desk,
     githubApps,
     certificateAuthorities: certificate.authorities,
+    forWorkloads: { certificate, identify, endpointsOfHost, counted },
     async start() {
       await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
       for (const loop of loops) loop.start()

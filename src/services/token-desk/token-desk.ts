@@ -1,7 +1,7 @@
 // What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens.
 // There is no other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
 // (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
-import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { GrantDelivery, RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { LiveTokenFilter, TokenSubject } from '../../store/token-registry.ts'
 
@@ -12,6 +12,8 @@ export type TokenRequest = {
   readonly subject: TokenSubject
   /** The requester, for the audit log: `system:serviceaccount:ns:name` or `sekisho:<part of the process>`. */
   readonly actor: string
+  /** How the token will be used; the grant must say the same. Default `TokenEndpoint`. */
+  readonly delivery?: GrantDelivery
   /** Where the request came from, for the audit log: it decides nothing. */
   readonly from?: RequestOrigin
 }
@@ -45,6 +47,11 @@ export type TokenDesk = {
    * `integrity_violation` or `unavailable` (GitHub, the audit log or the registry)
    */
   readonly request: (request: TokenRequest) => Promise<DeliveredToken>
+  /**
+   * Why the same request would be refused now, by what this process has observed: for what goes on after a delivery. Undefined
+   * while it would be admitted.
+   */
+  readonly refusalNow: (request: TokenRequest) => Promise<string | undefined>
   /**
    * Revokes every active token that the filter finds, and resolves to their number.
    * A token of a suspended installation counts as revoked: it can be used for nothing, and is revoked when the suspension ends.

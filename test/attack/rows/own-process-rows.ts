@@ -2,6 +2,7 @@
 // writes nothing at all.
 import { admission, broker, controllers, dave } from '../identities.ts'
 import { installation, namespace, repositoryGrant, secret, tenant, tenantLabel } from '../objects.ts'
+import { tokenOf, tokenRequest } from './access-rows.ts'
 import { redirect } from './ingress-rows.ts'
 import { expecting, ownerOf, type Row } from './row.ts'
 
@@ -51,6 +52,14 @@ export const ownProcessRows: readonly Row[] = [
       namespace('new', tenantLabel),
     ),
   ]),
+  ...[broker, admission].map(as =>
+    expecting('platform-account-tokens').post(
+      `${as.user} asks for a token of the account without rights`,
+      as,
+      tokenOf('sekisho-system', 'sekisho-wall-probe'),
+      tokenRequest,
+    ),
+  ),
   expecting('ingress-content', 'own-writes').post(
     'the broker makes an Ingress that redirects',
     broker,

@@ -58,7 +58,7 @@ export type Environment = {
   readonly account: Account
   readonly store: TestStore
   readonly crash: CrashSwitch
-  readonly ports: { readonly tokenDesk: number; readonly sources: number; readonly broker: number }
+  readonly ports: { readonly tokenDesk: number; readonly gitProxy: number; readonly sources: number; readonly broker: number }
   readonly githubUrl: string
   /** By which the process under test knows the registry. */
   readonly registryHost: string
@@ -101,12 +101,15 @@ function environmentOf(environment: {
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
     SEKISHO_SOURCE_PORT: String(ports.sources),
     SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
+    SEKISHO_GIT_PROXY_PORT: String(ports.gitProxy),
     SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
     SEKISHO_BROKER_ADDRESS: '127.0.0.1',
     SEKISHO_BROKER_PORT: String(ports.broker),
     SEKISHO_GITHUB_APP: environment.appName,
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
+    // Its dry runs are refused or allowed, and write nothing: no crash changes what comes of them.
+    SEKISHO_WALL_PROBE_SECONDS: '3600',
   }
 }
 
@@ -132,7 +135,12 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
   const kubeconfig = join(folder, 'kubeconfig')
   await writeFile(kubeconfig, kubeProxy.kubeconfig(), { mode: 0o600 })
   const appName = `${prefix}-app`
-  const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
+  const ports = {
+    tokenDesk: await reservePort(),
+    gitProxy: await reservePort(),
+    sources: await reservePort(),
+    broker: await reservePort(),
+  }
   const [account, store] = await Promise.all([
     makeAccount(fixture.github, prefix, request.github === 'repository'),
     openStore({

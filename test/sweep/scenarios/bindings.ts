@@ -33,12 +33,14 @@ export async function bind(environment: Environment): Promise<void> {
   await ready(environment, installation, 'github', 'Verified')
 }
 
-export function applyGrant(environment: Environment): Promise<void> {
+const runner = [{ kind: 'ServiceAccount', name: 'runner' }]
+
+export function applyGrant(environment: Environment, subjects: readonly object[] = runner): Promise<void> {
   const spec = {
     installation: 'github',
     repositories: [`${environment.account.organization.login}/shop`],
     permissions: { contents: 'read' },
-    subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+    subjects,
     reason: 'the sweep reads the shop',
     requestedBy: dave,
   }

@@ -8,6 +8,7 @@ import { applicationPartsScenario } from './application-parts.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
+import { grantForApplication, grantOfReplacedApplication } from './grant-application.ts'
 import { grantPolicyScenario } from './grant-policy.ts'
 import { haltLifting, haltScenario } from './halt.ts'
 import { haltedPersonScenario } from './halted-person.ts'
@@ -55,6 +56,8 @@ export const scenarios: readonly Scenario[] = [
   haltScenario,
   haltedPersonScenario,
   haltLifting,
+  grantOfReplacedApplication,
+  grantForApplication,
   repositoryGrantDeletion,
   grantPolicyScenario,
   tokenDeskScenario,

@@ -9,10 +9,10 @@ import { celText, type PolicyRule } from '../../rule.ts'
 const namesServiceAccount = "params.spec.subjects.exists(subject, subject.kind == 'ServiceAccount')"
 
 /**
- * Denied and expired grants give no token; a grant that is not decided yet counts, because it may be approved while the command
- * runs.
+ * CEL: denied and expired grants give no token; a grant that is not decided yet counts, because it may be approved while the
+ * command runs.
  */
-const hasEnded = [
+export const hasEnded = [
   "params.?status.?decision.orValue('') == 'Denied'",
   `params.?status.?conditions.orValue([]).exists(condition, condition.type == 'Ready' && condition.reason == ${celText(repositoryGrantReasons.expired)})`,
 ].join(' || ')

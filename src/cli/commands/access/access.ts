@@ -1,6 +1,7 @@
 // `sekisho access`: who could reach something, by which grant and rule, and who did, from the audit log. The state at a time
 // follows from the log alone; it is as true as `sekisho audit verify` says the log is.
 
+import { subjectOfAccount } from '../../../api/application-account.ts'
 import { collectDeliveries, type Delivered, type Deliveries } from '../../../api/audit/access/deliveries.ts'
 import {
   deliveredSince,
@@ -63,7 +64,7 @@ export async function accessWorkload(context: CommandContext, options: Asked): P
   return answer(context, options, {
     query: { namespace },
     deliveries: { namespace, actor: `system:serviceaccount:${namespace}:${name}` },
-    isAbout: ({ subjects }) => subjects.includes(`ServiceAccount/${name}`),
+    isAbout: ({ subjects }) => subjects.includes(subjectOfAccount(name)),
   })
 }
 

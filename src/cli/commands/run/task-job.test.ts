@@ -209,3 +209,20 @@ test('input is attached once, and ends with the connection', () => {
   })
   expect(JSON.stringify(podOf(deployment('web')))).not.toContain('stdin')
 })
+
+test('a task does not run under the ServiceAccount of an Application that a grant names, and has no identity of it', () => {
+  const identity = { name: 'sekisho-identity', projected: { sources: [] } }
+  const mounts = [
+    { name: 'tmp', mountPath: '/tmp' },
+    { name: 'sekisho-identity', mountPath: '/var/run/sekisho' },
+  ]
+  const volumes = [{ name: 'tmp', emptyDir: {} }, identity]
+  const account = (name: string) => ({ serviceAccountName: name, serviceAccount: name, volumes })
+  const { spec } = podOf(deployment('web', { volumeMounts: mounts }, account('sekisho-app-shop'))).template
+  expect(spec).not.toHaveProperty('serviceAccountName')
+  expect(spec).not.toHaveProperty('serviceAccount')
+  expect(spec).toMatchObject({ volumes: [{ name: 'tmp' }], containers: [{ volumeMounts: [{ name: 'tmp' }] }] })
+  expect(podOf(deployment('web', {}, account('of-the-chart'))).template.spec).toMatchObject({
+    serviceAccountName: 'of-the-chart',
+  })
+})

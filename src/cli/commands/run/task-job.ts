@@ -1,5 +1,6 @@
 // The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing
 // restarts it. Pure.
+import { applicationOfAccount, identityFiles } from '../../../api/application-account.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { runsIn } from '../../../api/apps/remote-sync/applications.ts'
 import { folderInBuild } from '../../../api/apps/remote-sync/build-fields.ts'
@@ -134,13 +135,28 @@ export function taskJob(application: Application, deployment: Deployment, task: 
   }
 }
 
+/** The files by which the pods of an Application ask for the tokens of its grants. */
+function isIdentity(volume: JsonObject): boolean {
+  return Object.values(identityFiles).some(file => file.volume === volume['name'])
+}
+
+/**
+ * The pod of a person does not run under the ServiceAccount of an Application: its grants are for what the platform runs, and
+ * the API server refuses it.
+ */
+function withoutAccount(spec: JsonObject): JsonObject {
+  const { serviceAccountName, serviceAccount, ...rest } = spec
+  const isOwn = typeof serviceAccountName === 'string' && applicationOfAccount(serviceAccountName) !== undefined
+  return isOwn ? rest : { ...rest, ...defined({ serviceAccountName, serviceAccount }) }
+}
+
 const notInTask = new Set(['livenessProbe', 'readinessProbe', 'startupProbe', 'ports', 'lifecycle', 'args'])
 
 function podSpec(template: JsonObject, task: BuiltTask): JsonObject {
   const spec = objectAt(template, 'spec') ?? {}
   const dropped = new Set(
     objectsAt(spec, 'volumes')
-      .filter(volume => volume['persistentVolumeClaim'] !== undefined && !task.volumes)
+      .filter(volume => isIdentity(volume) || (volume['persistentVolumeClaim'] !== undefined && !task.volumes))
       .map(volume => textAt(volume, 'name')),
   )
   const [first = {}] = objectsAt(spec, 'containers')
@@ -154,7 +170,7 @@ function podSpec(template: JsonObject, task: BuiltTask): JsonObject {
     ...(task.input === 'none' ? {} : { stdin: true, stdinOnce: true, tty: task.input === 'terminal' }),
     volumeMounts: objectsAt(first, 'volumeMounts').filter(mount => !dropped.has(textAt(mount, 'name'))),
   }
-  const { terminationGracePeriodSeconds: _, ...rest } = spec
+  const { terminationGracePeriodSeconds: _, ...rest } = withoutAccount(spec)
   return {
     ...rest,
     containers: [container],

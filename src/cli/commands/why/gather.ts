@@ -13,6 +13,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { applications, domainClaims, installations, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
 import type { NamedObject } from '../../kubernetes/named-object.ts'
@@ -73,7 +74,10 @@ async function chainOfSync(cluster: Cluster, remoteSync: RemoteSync): Promise<Ch
 async function chainOfGrant(cluster: Cluster, grant: RepositoryGrant): Promise<Chain> {
   const owner = grant.metadata.ownerReferences?.find(({ kind }) => kind === remoteSyncs.kind)
   const remoteSync = owner === undefined ? undefined : await get(cluster, remoteSyncs, owner.name)
-  return remoteSync === undefined ? { grant } : { ...(await chainOfSync(cluster, remoteSync)), grant }
+  if (remoteSync !== undefined) return { ...(await chainOfSync(cluster, remoteSync)), grant }
+  const named = grant.spec.subjects.find(({ kind }) => kind === applications.kind)
+  const application = named && (await get(cluster, applications, named.name))
+  return { ...defined({ application }), grant }
 }
 
 async function chainOfDomain({ client, namespace }: Cluster, host: string): Promise<Chain> {

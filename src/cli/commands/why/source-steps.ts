@@ -59,7 +59,9 @@ function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
   const approved = fromCondition(conditionOf(grant, 'Approved'), cureOfGrant(grant, remoteSync))
   if (approved.mark !== 'ok') return approved
   const ready = fromCondition(conditionOf(grant, 'Ready'), cureOfGrant(grant, remoteSync))
-  return ready.mark === 'ok' ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')}`) : ready
+  return ready.mark === 'ok'
+    ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')}${remoteSync ? '' : subjectsOf(grant)}`)
+    : ready
 }
 
 /** The RemoteSync of a preview asks in the name of its AppPipeline. */
@@ -68,10 +70,23 @@ function whoAsks(sync: RemoteSync): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
+/** Those of a grant that no RemoteSync owns. */
+function subjectsOf({ spec }: RepositoryGrant): string {
+  return ` to ${spec.subjects.map(({ kind, name }) => `${kind} ${name}`).join(', ')}`
+}
+
+const ofApplication: ReadonlySet<string> = new Set([
+  grantReasons.applicationNotFound,
+  grantReasons.applicationReplaced,
+  grantReasons.applicationIsolated,
+])
+
 /** Above the Installation another requester would be refused as well. */
 function cureOfGrant({ spec, status }: RepositoryGrant, sync: RemoteSync | undefined): string {
   if (findCondition(status?.conditions, 'Approved')?.reason === grantReasons.aboveCeiling)
     return 'an owner of the account opens /onboard of the platform and continues with it, which takes over what is selected on GitHub; or ask for less'
+  if (ofApplication.has(findCondition(status?.conditions, 'Ready')?.reason ?? ''))
+    return 'delete the grant and create it again for the Application that is there now'
   const who = personText(spec.requestedBy, status?.requester?.login)
   return sync === undefined
     ? `it was asked in the name of ${who}: that person needs the access on GitHub, or somebody who has it creates the grant`

@@ -572,22 +572,6 @@ test.each([
   expect(walk({ ...healthy, ...domain, ...facts }).first).toMatchObject({ step, cure: expect.stringMatching(cure) })
 })
 
-test('a domain that works, and a grant for a workload, have their own ways', () => {
+test('a domain that works has its own way', () => {
   expect(walk({ ...healthy, ...domain, addresses: ['10.0.0.9'] }).first).toBeUndefined()
-  const own: Partial<Facts> = {
-    subject: { kind: 'RepositoryGrant', name: 'reader' },
-    application: undefined,
-    remoteSync: undefined,
-  }
-  expect(walk({ ...healthy, ...own }).steps.map(({ step }) => step)).toEqual(['installation', 'grant'])
-  const above = grant({ Approved: 'AboveCeiling: acme/new is not among the repositories' })
-  expect(walk({ ...healthy, ...own, grant: above }).first).toMatchObject({
-    step: 'grant',
-    cure: expect.stringContaining('/onboard'),
-  })
-  const denied = grant({ Approved: 'DeniedByPolicy: rule x' })
-  expect(walk({ ...healthy, ...own, grant: denied }).first).toMatchObject({
-    step: 'grant',
-    cure: expect.stringContaining('github|github.com|7'),
-  })
 })

@@ -1,7 +1,8 @@
 // Writes an Application's objects: creates, changes and prunes them. Never changes or deletes an object that the Application
 // does not control. The status must name beforehand what could not be found by its owner (apply-manifests.ts).
+import { applicationAccount } from '../../../api/application-account.ts'
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
-import { deployments, persistentVolumeClaims } from '../../../api/builtin/index.ts'
+import { deployments, persistentVolumeClaims, serviceAccounts } from '../../../api/builtin/index.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { controllerOf, controllingKey } from '../../../kube/object/owner.ts'
@@ -9,6 +10,7 @@ import { quotaCure } from '../../kit/cluster-refusal.ts'
 import { ensureObject } from '../../kit/ensure-object.ts'
 import type { Refusal } from '../../kit/refusal.ts'
 import { fieldManager } from '../field-manager.ts'
+import { underDefaultAccount } from '../rendering/account.ts'
 import type { Manifest } from '../rendering/desired.ts'
 import { renderableKind } from '../rendering/renderable-kinds.ts'
 import { isKeptClaimOf, missingRecord } from '../rendering/volume-claim-rules.ts'
@@ -52,7 +54,11 @@ export type AppliedObjects =
   | ({ readonly kind: 'refused'; readonly changed: boolean } & Refusal)
 
 /** Beside the target, what one rendering says about several objects. */
-type Writing = Target & { readonly autoscaled: Autoscaled }
+type Writing = Target & {
+  readonly autoscaled: Autoscaled
+  /** The account of its grants is among its objects, and is not wanted any more. */
+  readonly leavesAccount: boolean
+}
 
 type Applied =
   | { readonly kind: 'live'; readonly object: KubeObject; readonly changed: boolean }
@@ -88,7 +94,7 @@ function owns(application: Application, object: KubeObject): boolean {
 }
 
 async function applyOne(writing: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
-  const { client, application, autoscaled, assertCurrent } = writing
+  const { client, application, autoscaled, leavesAccount, assertCurrent } = writing
   const type = renderableKind(manifest)
   if (!type) return nameConflict(manifest)
   const text = entryText(entryOf(manifest))
@@ -102,7 +108,7 @@ async function applyOne(writing: Writing, manifest: Manifest, { children, named 
       isOurs: live => owns(application, live) || isKeptClaimOf(application, live),
       needsApply: live => needsApply(manifest, live),
       assertCurrent,
-      forExisting: () => withRunningReplicas(writing, manifest),
+      forExisting: () => withRunningReplicas(writing, leavesAccount ? underDefaultAccount(manifest) : manifest),
     },
     withReplicas(manifest, undefined, autoscaled),
   )
@@ -137,13 +143,21 @@ export function plantedClaim(
   return { reason: applicationReasons.nameConflict, message }
 }
 
+/** The `entryText` of the account of its grants. */
+function accountEntry({ metadata }: Application): string {
+  const { apiVersion, kind } = serviceAccounts
+  return entryText({ apiVersion, kind, name: applicationAccount(metadata.name) })
+}
+
 /**
  * Applies the manifests in order and halts at the first refusal: later ones may refer to what was refused.
  * @throws KubeError when a retry may succeed, and what `assertCurrent` throws
  */
 export async function applyObjects(target: Target, manifests: readonly Manifest[], known: KnownObjects): Promise<AppliedObjects> {
   const live = new Map<string, KubeObject>()
-  const writing = { ...target, autoscaled: autoscaledBy(manifests) }
+  const account = accountEntry(target.application)
+  const leavesAccount = known.named.has(account) && !manifests.some(manifest => entryText(entryOf(manifest)) === account)
+  const writing = { ...target, autoscaled: autoscaledBy(manifests), leavesAccount }
   let changed = false
   for (const manifest of manifests) {
     const applied = await applyOne(writing, manifest, known)

@@ -3,6 +3,7 @@
 // silently: all of them, or a reason.
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
+import { serviceAccounts } from '../../../api/builtin/index.ts'
 import { domain } from '../../../api/kind.ts'
 import { labels } from '../../../api/names.ts'
 import { isOf, type OwnerReference, type ResourceType } from '../../../api/resource.ts'
@@ -10,9 +11,10 @@ import { serviceProxyLabel } from '../../../api/tenancy/service-proxy.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 import type { ChartInput } from '../../../services/charts/chart-input.ts'
+import { accountObject, accountPodSpec, brokenAccountRule } from './account.ts'
 import { type AllowedHosts, brokenIngressRule } from './ingress-rules.ts'
 import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './isolation.ts'
-import { brokenPodRule, podTemplatePath } from './pod-rules.ts'
+import { brokenPodRule, changedAt, podTemplatePath } from './pod-rules.ts'
 import { type AllowedRedirects, redirectIngresses } from './redirect-ingress.ts'
 import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
 import { brokenVolumeClaimRule, outlivesApplication } from './volume-claim-rules.ts'
@@ -21,7 +23,10 @@ import { brokenVolumeClaimRule, outlivesApplication } from './volume-claim-rules
 type Allowed = AllowedHosts &
   AllowedRedirects &
   Pick<ChartInput, 'podAnnotations' | 'isolated' | 'envFrom'> &
-  Partial<Pick<ChartInput, 'env'>>
+  Partial<Pick<ChartInput, 'env'>> & {
+    /** The ServiceAccount of its pods, where a RepositoryGrant names the Application. */
+    readonly account?: string | undefined
+  }
 
 /** A checked object, ready to be applied. */
 export type Manifest = {
@@ -90,7 +95,8 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
     throw new Refused(
       `${what} has the label ${serviceProxyLabel}: remove it, only the platform takes a Service away from kube-proxy`,
     )
-  const problem = brokenPodRule(object) ?? brokenIngressRule(object, allowed) ?? brokenVolumeClaimRule(object)
+  const problem =
+    brokenAccountRule(object) ?? brokenPodRule(object) ?? brokenIngressRule(object, allowed) ?? brokenVolumeClaimRule(object)
   if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
   return { type, object, metadata, name }
 }
@@ -102,7 +108,7 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
 function markPods(
   object: JsonObject,
   applicationLabel: Readonly<Record<string, string>>,
-  { podAnnotations, isolated }: Allowed,
+  { podAnnotations, isolated, account }: Allowed,
 ): JsonObject {
   const added = object['kind'] === 'Deployment' ? podAnnotations : undefined
   return changedAt(object, podTemplatePath(object), template => {
@@ -112,21 +118,9 @@ function markPods(
     const annotations = { ...texts(metadata['annotations'], 'spec.template.metadata.annotations'), ...added }
     const annotated = Object.keys(annotations).length === 0 ? {} : { annotations }
     const marked = { ...metadata, ...annotated, labels: { ...given, ...applicationLabel, ...isolationLabels(isolated) } }
-    return { ...template, metadata: marked, spec: isolatedPodSpec(objectAt(template, 'spec') ?? {}, isolated) }
+    const spec = accountPodSpec(object['kind'], objectAt(template, 'spec') ?? {}, account)
+    return { ...template, metadata: marked, spec: isolatedPodSpec(spec, isolated) }
   })
-}
-
-/** A copy with the value at the path changed; `object` itself where no object is at the path, or without a path. */
-function changedAt(
-  object: JsonObject,
-  path: readonly string[] | undefined,
-  change: (value: JsonObject) => JsonObject,
-): JsonObject {
-  if (path === undefined) return object
-  const [field, ...rest] = path
-  if (field === undefined) return change(object)
-  const value = object[field]
-  return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
 }
 
 function manifestOf(checked: Checked, application: Application, allowed: Allowed): Manifest {
@@ -155,6 +149,11 @@ function manifestOf(checked: Checked, application: Application, allowed: Allowed
   }
 }
 
+function checkedAccount(account: string): Checked {
+  const object = accountObject(account)
+  return { type: serviceAccounts, object, metadata: {}, name: account }
+}
+
 function order(manifest: Manifest): number {
   return renderableKinds.findIndex(type => isOf(type, manifest))
 }
@@ -172,6 +171,7 @@ function checkIsolation(objects: readonly unknown[], allowed: Allowed): void {
 
 /** In the order in which they are applied. Refuses the whole rendering for one object that may not be applied. */
 export function desiredManifests(application: Application, objects: readonly unknown[], allowed: Allowed): Desired {
+  const { account } = allowed
   if (objects.length > maxObjects)
     return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${maxObjects} are allowed` }
   try {
@@ -181,7 +181,7 @@ export function desiredManifests(application: Application, objects: readonly unk
       rendered.map(({ object }) => object),
       allowed,
     )
-    const manifests = [...rendered, ...redirecting]
+    const manifests = [...rendered, ...redirecting, ...(account === undefined ? [] : [checkedAccount(account)])]
       .map(checked => manifestOf(checked, application, allowed))
       .sort((a, b) => order(a) - order(b))
     checkIsolation(objects, allowed)

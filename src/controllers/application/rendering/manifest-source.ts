@@ -20,6 +20,7 @@ export type Render = {
   readonly input: ChartInput
   /** What the platform adds to what the chart renders. */
   readonly redirects: readonly RedirectGroup[]
+  readonly account?: string | undefined
   readonly timeoutMilliseconds: number
 }
 
@@ -49,10 +50,10 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
   const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(maxKept)
 
   return {
-    async of(application, { source, input, redirects, timeoutMilliseconds }) {
+    async of(application, { source, input, redirects, account, timeoutMilliseconds }) {
       const { uid = '' } = application.metadata
       const name = source.kind === 'built-in' ? source.name : ''
-      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects])
+      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects, account])
       const held = kept.get(uid)
       if (held?.renderedFrom === renderedFrom) {
         kept.set(uid, held)
@@ -61,7 +62,7 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       kept.delete(uid)
       const rendering = await renderer.render(source, input, timeoutMilliseconds)
       if (rendering.kind !== 'rendered') return refused(application, reasons[rendering.kind], rendering.message)
-      const manifests = desiredManifests(application, rendering.objects, { ...input, redirects })
+      const manifests = desiredManifests(application, rendering.objects, { ...input, redirects, account })
       if (manifests.kind === 'refused') return refused(application, reasons.failed, manifests.message)
       if (rendering.length <= maxKeptLength) kept.set(uid, { renderedFrom, manifests })
       return manifests

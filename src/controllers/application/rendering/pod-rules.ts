@@ -9,6 +9,19 @@ export function podTemplatePath(object: JsonObject): readonly string[] | undefin
   return object['kind'] === 'Deployment' || object['kind'] === 'Job' ? ['spec', 'template'] : undefined
 }
 
+/** A copy with the value at the path changed; `object` itself where no object is at the path, or without a path. */
+export function changedAt(
+  object: JsonObject,
+  path: readonly string[] | undefined,
+  change: (value: JsonObject) => JsonObject,
+): JsonObject {
+  if (path === undefined) return object
+  const [field, ...rest] = path
+  if (field === undefined) return change(object)
+  const value = object[field]
+  return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
+}
+
 /** Keys under which a pod names a Secret: volumes, projected sources, environment and image pull secrets. */
 const secretNameKeys: ReadonlySet<string> = new Set(['secretName', 'secretRef', 'secretKeyRef', 'imagePullSecrets', 'secret'])
 

@@ -2,8 +2,8 @@
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
-import type { GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { hasPolicies } from '../../../policy/grants/decide-policies.ts'
+import type { GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { type KnownOfGrant, needsOfGrant, type PolicyRuling, policyRuling } from '../../../policy/grants/policy-ruling.ts'
 import type { ProbeAnswer, Repository } from '../probe.ts'
 
@@ -17,7 +17,10 @@ export type PolicedGrant = {
 }
 
 /** Of `repositories`, which GitHub named just now or which the status holds. */
-export function knownOfGrant({ installation, answer, memberships }: PolicedGrant, repositories: readonly Repository[]): KnownOfGrant {
+export function knownOfGrant(
+  { installation, answer, memberships }: PolicedGrant,
+  repositories: readonly Repository[],
+): KnownOfGrant {
   const visibility = answer.kind === 'found' ? answer.visibility : undefined
   return {
     host: installation?.spec.account.host ?? '',

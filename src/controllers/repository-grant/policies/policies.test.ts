@@ -44,6 +44,7 @@ function facts(change: Partial<Facts>): Facts {
     installationReady: true,
     answer: { kind: 'not-due' },
     halts: [],
+    applications: [],
     policies: noGrantPolicies,
     memberships: new Map(),
     tenant: 'acme',

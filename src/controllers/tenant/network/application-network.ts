@@ -1,5 +1,5 @@
-// Who may reach the pods of a tenant's own namespace, and what they may reach: each other, DNS, the token desk and the
-// internet. Not the pods of others, the nodes, the API server or the metadata service of a cloud. Pods of isolated
+// Who may reach the pods of a tenant's own namespace, and what they may reach: each other, DNS, the token desk, the git
+// proxy and the internet. Not the pods of others, the nodes, the API server or the metadata service of a cloud. Pods of isolated
 // Applications, whose code is not trusted, are cut off from the tenant as well: they reach DNS and the internet only, and only
 // the ingress controller reaches them. Pure.
 import { labels, platformNamespace } from '../../../api/names.ts'
@@ -25,12 +25,12 @@ const reach = (name: string, podSelector: object, egress: readonly EgressRule[])
 
 /** In the order of apply: what denies comes first. */
 export function applicationNetworkPolicies(settings: NetworkSettings): readonly NamedPolicy[] {
-  const { ingressFrom, tokenDeskPort, applicationEgress } = settings
+  const { ingressFrom, tokenDeskPort, gitProxyPort, applicationEgress } = settings
   const outside = [...ingressFrom.namespaces.map(inNamespace), ...ingressFrom.ranges.map(atAddresses)]
   const egress = [
     { to: [ownPods] },
     dns(settings),
-    { to: [inNamespace(platformNamespace)], ports: [tcp(tokenDeskPort)] },
+    { to: [inNamespace(platformNamespace)], ports: [tcp(tokenDeskPort), tcp(gitProxyPort)] },
     internet(settings),
     ...allowed(applicationEgress),
   ]

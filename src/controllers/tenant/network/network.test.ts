@@ -13,6 +13,7 @@ function settingsOf(variables: Readonly<Record<string, string>> = {}) {
     ...readSettings(networkSettings, { SEKISHO_INGRESS_FROM: 'traefik,192.0.2.7/32', ...variables }),
     buildPorts: [80, 443],
     tokenDeskPort: 8444,
+    gitProxyPort: 8448,
     sourceStorePort: 8081,
   }
 }
@@ -128,7 +129,8 @@ test('only the pods of builds reach anything in the build namespace, and of the 
     policies.flatMap(({ spec }) => spec.egress ?? []).filter(({ to }) => JSON.stringify(to) === JSON.stringify([platform]))
   const sources = { to: [platform], ports: [{ protocol: 'TCP', port: 8081 }] }
   expect(toPlatform(build)).toEqual([sources, sources, sources])
-  expect(toPlatform(application)).toEqual([{ to: [platform], ports: [{ protocol: 'TCP', port: 8444 }] }])
+  const ports = [8444, 8448].map(port => ({ protocol: 'TCP', port }))
+  expect(toPlatform(application)).toEqual([{ to: [platform], ports }])
 })
 
 describe('the pods of isolated Applications', () => {

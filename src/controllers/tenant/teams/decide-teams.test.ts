@@ -8,7 +8,7 @@ import { nextStatus } from '../status.ts'
 import type { TeamsAnswer } from './check-teams.ts'
 import { nextTeamCheckMilliseconds, rolesResolvedCondition } from './decide-teams.ts'
 
-const filled = { decision: { kind: 'fill' }, enforcement: unknownEnforcement, installations: [] } as const
+const filled = { decision: { kind: 'fill' }, enforcement: unknownEnforcement, walls: undefined, installations: [] } as const
 
 const askedAt = new Date('2026-01-01T00:00:00Z')
 
@@ -102,6 +102,7 @@ test('an unknown team does not change Ready, and the status records the check wi
     { type: 'NetworkPoliciesEnforced', status: 'Unknown' },
     { type: 'Ready', status: 'True' },
     { type: 'RolesResolved', status: 'False' },
+    { type: 'WallsHold', status: 'Unknown' },
   ])
   expect(status).toMatchObject({ teamsCheckedAt: askedAt.toISOString(), observedWake: 'w2' })
 })

@@ -34,9 +34,9 @@ export function grantFacts({ metadata, spec, status }: RepositoryGrant): TokenFa
 }
 
 /** As `grantFacts`, and where the request came from. */
-export function requestFacts({ from = {} }: TokenRequest, grant: RepositoryGrant | undefined): TokenFacts {
+export function requestFacts({ from = {}, delivery }: TokenRequest, grant: RepositoryGrant | undefined): TokenFacts {
   const { pod, address, pullRequest } = from
-  return { ...(grant && grantFacts(grant)), ...defined({ pod: pod && { ...pod }, address, pullRequest }) }
+  return { ...(grant && grantFacts(grant)), ...defined({ pod: pod && { ...pod }, address, pullRequest, delivery }) }
 }
 
 /** Where the records of a token stand that the platform uses itself: a late end belongs beside its beginning. */

@@ -4,7 +4,7 @@
 import type { TokenSubject } from '../../../store/token-registry.ts'
 
 /** Kinds of subjects that are workloads of the tenant. */
-const workloadKinds: ReadonlySet<string> = new Set(['ServiceAccount'])
+const workloadKinds: ReadonlySet<string> = new Set(['ServiceAccount', 'Application'])
 
 const workloadLifeMilliseconds = 15 * 60_000
 

@@ -37,7 +37,7 @@ function desk(keys = keeper(), clock = movableClock()) {
     },
   }
   const open = (change: { generation?: number; overlapHours?: number } = {}) =>
-    openTokenDeskCertificate({ keys, audit, host: 'desk', generation: 1, overlapHours: 720, clock, log: silentLog, ...change })
+    openTokenDeskCertificate({ keys, audit, hosts: ['desk'], generation: 1, overlapHours: 720, clock, log: silentLog, ...change })
   return { open, clock, records, keys }
 }
 

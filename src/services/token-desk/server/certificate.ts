@@ -35,8 +35,8 @@ export type TokenDeskCertificate = Certificate &
 type Deps = {
   readonly keys: Pick<ControllersStore['keys'], 'find' | 'getOrCreate'>
   readonly audit: Pick<ControllersStore['audit'], 'appendOnce'>
-  /** The desk's host name inside the cluster, such as `sekisho-token-desk.sekisho-system.svc`. */
-  readonly host: string
+  /** The host names of the desk and of the git proxy inside the cluster, such as `sekisho-token-desk.sekisho-system.svc`. */
+  readonly hosts: readonly string[]
   /** The generation that must exist at least; raised to replace the authority before its time. */
   readonly generation: number
   /** How long workloads are given a new authority before it is used. */
@@ -84,14 +84,14 @@ export async function openTokenDeskCertificate(deps: Deps): Promise<TokenDeskCer
 
 type Leaf = { readonly pair: KeyPair; readonly generation: number; readonly issuedAt: number }
 
-async function issue({ host, clock }: Deps, authorities: readonly Authority[]): Promise<Leaf> {
+async function issue({ hosts, clock }: Deps, authorities: readonly Authority[]): Promise<Leaf> {
   const now = clock.now()
   const authority = servingAuthority(authorities, now)
   if (authority === undefined) throw new AppError('internal', 'the token desk has no authority')
   const leaf = await issueCertificate({
     authority,
     commonName: 'sekisho-token-desk',
-    dnsNames: [host, `${host}.cluster.local`],
+    dnsNames: hosts.flatMap(host => [host, `${host}.cluster.local`]),
     usage: 'server',
     now,
     lifetimeDays: leafDays,

@@ -7,6 +7,7 @@ import { createFakeClock } from '../../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../../lib/testing/silent-log.ts'
 import { createWebServer } from '../../../web/server.ts'
 import { tokenRoutes } from './routes.ts'
+import { workloadIdentifier } from './workload.ts'
 
 const inAnHour = 3600
 
@@ -49,7 +50,7 @@ async function withServer() {
     },
   }
   const client = { create, get } as unknown as KubeClient
-  await server.register(tokenRoutes({ desk, client, clock, endpointsOfHost: () => undefined }))
+  await server.register(tokenRoutes({ desk, identify: workloadIdentifier({ client, clock }), endpointsOfHost: () => undefined }))
   onTestFinished(() => server.close())
   const ask = (bearer: string, remoteAddress: string, headers: Readonly<Record<string, string>> = {}) =>
     server.inject({

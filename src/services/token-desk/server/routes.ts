@@ -4,20 +4,17 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { GitHubEndpoints } from '../../../github/index.ts'
-import type { KubeClient } from '../../../kube/client/client.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { AppError, isAppError } from '../../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
 import { type CredentialRequest, credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
-import { createRequestLimits } from './request-limits.ts'
-import { identifyWorkload, type Workload } from './workload.ts'
+import type { IdentifyWorkload } from './workload.ts'
+import { noToken, tokenFor } from './workload-token.ts'
 
 export type TokenRouteDeps = {
   readonly desk: Pick<TokenDesk, 'request' | 'grantUid'>
-  readonly client: Pick<KubeClient, 'create' | 'get'>
-  readonly clock: Clock
+  readonly identify: IdentifyWorkload
   /** The endpoints of a GitHub host, so that git receives a credential for that host's own address only. */
   readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
 }
@@ -28,8 +25,7 @@ const credentialQuery = Type.Object({ grant: grantName }, { additionalProperties
 const bodyLimit = 8192
 
 /** A plugin for a server that listens inside the cluster only. */
-export function tokenRoutes(given: TokenRouteDeps): FastifyPluginAsync {
-  const deps = { ...given, limits: createRequestLimits(given.clock) }
+export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
   return async (server: FastifyInstance) => {
     server.addContentTypeParser('text/plain', { parseAs: 'string', bodyLimit }, (_request, body, done) => done(null, body))
     server.addHook('onRequest', async (_request, reply) => {
@@ -37,13 +33,14 @@ export function tokenRoutes(given: TokenRouteDeps): FastifyPluginAsync {
     })
 
     server.post<{ Body: Static<typeof tokenBody> }>('/v1/token', { bodyLimit, schema: { body: tokenBody } }, async request => {
-      const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization), request.ip)
-      const answer = await tokenFor(deps, workload, request.body.grant)
+      const workload = await deps.identify(bearerOf(request.headers.authorization), request.ip)
+      const answer = await tokenFor(deps.desk, workload, request.body.grant)
       return {
         token: answer.token.reveal(),
         expiresAt: answer.expiresAt.toISOString(),
         repositories: answer.repositories,
         permissions: answer.permissions,
+        ...defined({ api: deps.endpointsOfHost(answer.host)?.api }),
       }
     })
 
@@ -51,33 +48,14 @@ export function tokenRoutes(given: TokenRouteDeps): FastifyPluginAsync {
       '/v1/git-credential',
       { bodyLimit, schema: { querystring: credentialQuery } },
       async (request, reply) => {
-        const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization), request.ip)
+        const workload = await deps.identify(bearerOf(request.headers.authorization), request.ip)
         if (typeof request.body !== 'string') throw new AppError('invalid_request', 'body must be text/plain, as git writes it')
         const requested = readCredentialRequest(request.body)
-        const answer = await tokenFor(deps, workload, request.query.grant)
+        const answer = await tokenFor(deps.desk, workload, request.query.grant)
         if (!isForThatRepository(deps, requested, answer)) throw noToken()
         return reply.type('text/plain; charset=utf-8').send(credentialAnswer({ ...answer, token: answer.token.reveal() }))
       },
     )
-  }
-}
-
-/** Always with the same message: a workload must not learn here whether a grant exists, is approved or names others. */
-function noToken(): AppError {
-  return new AppError('forbidden', 'there is no token for this workload under that grant')
-}
-
-async function tokenFor(deps: TokenRouteDeps, workload: Workload, name: string): Promise<DeliveredToken> {
-  const { subject, username: actor, from } = workload
-  const { namespace } = subject
-  try {
-    const uid = await deps.desk.grantUid({ namespace, name })
-    // Without a uid the desk refuses, and records the refusal as every other one.
-    const metadata = { namespace, name, ...defined({ uid }) }
-    return await deps.desk.request({ grant: { metadata }, subject, actor, from })
-  } catch (error) {
-    if (isAppError(error, 'forbidden') || isAppError(error, 'not_found')) throw noToken()
-    throw error
   }
 }
 

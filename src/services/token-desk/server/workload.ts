@@ -3,6 +3,7 @@
 // count.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
 // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
+import { applicationOfAccount } from '../../../api/application-account.ts'
 import { type Pod, pods, type TokenReview, tokenReviews } from '../../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../api/names.ts'
 import { reviewedAccount } from '../../../identity/service-account-token.ts'
@@ -11,8 +12,9 @@ import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
 import type { TokenSubject } from '../../../store/token-registry.ts'
+import { applicationOfPod } from './application-of-pod.ts'
 import { isPlausibleBearer } from './plausible-bearer.ts'
-import type { RequestLimits } from './request-limits.ts'
+import { createRequestLimits, type RequestLimits } from './request-limits.ts'
 
 /** An identified workload, with the user name that Kubernetes knows it by, its pod and the address that it asked from. */
 export type Workload = {
@@ -31,7 +33,7 @@ export type ReviewedToken = {
   readonly podUid: string
 }
 
-export type WorkloadDeps = {
+type WorkloadDeps = {
   readonly client: Pick<KubeClient, 'create' | 'get'>
   readonly limits: RequestLimits
   readonly clock: Clock
@@ -42,13 +44,21 @@ const podUidKey = 'authentication.kubernetes.io/pod-uid'
 const refused = () =>
   new AppError('unauthenticated', 'a projected ServiceAccount token of a running pod, with audience sekisho, is needed')
 
+export type IdentifyWorkload = (bearer: SecretString, address: string) => Promise<Workload>
+
+/** `identifyWorkload` with limits of its own: one for all that serves workloads in this process. */
+export function workloadIdentifier(deps: Omit<WorkloadDeps, 'limits'>): IdentifyWorkload {
+  const limits = createRequestLimits(deps.clock)
+  return (bearer, address) => identifyWorkload({ ...deps, limits }, bearer, address)
+}
+
 /**
- * The ServiceAccount and the pod of a bearer token that came from `address`. What cannot be a token for us, and what is too
+ * The subject and the pod of a bearer token that came from `address`. What cannot be a token for us, and what is too
  * much, is refused before the API server is asked.
  * @throws AppError `unauthenticated`, always with the same message; `too_many_requests`; what the API server's client throws
  * when it cannot be reached
  */
-export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString, address: string): Promise<Workload> {
+async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString, address: string): Promise<Workload> {
   if (!isPlausibleBearer(bearer, deps.clock.now())) throw refused()
   deps.limits.takeAddress(address)
   const { apiVersion, kind } = tokenReviews
@@ -63,10 +73,21 @@ export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString,
   if (reviewed === undefined) throw refused()
   deps.limits.takeNamespace(reviewed.namespace)
   const pod = await deps.client.get<Pod>(pods, { namespace: reviewed.namespace, name: reviewed.podName })
-  if (!isPodActive(pod, reviewed)) throw refused()
-  const { namespace, serviceAccount: name, serviceAccountUid: uid, username } = reviewed
+  if (pod === undefined || !isPodActive(pod, reviewed)) throw refused()
+  const subject = await subjectOf(deps.client, pod, reviewed)
+  if (subject === undefined) throw refused()
   const from = { pod: { name: reviewed.podName, uid: reviewed.podUid }, address }
-  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username, from }
+  return { subject, username: reviewed.username, from }
+}
+
+/** A pod under the ServiceAccount of an Application is that Application's, or nobody's. */
+async function subjectOf(
+  client: WorkloadDeps['client'],
+  pod: Pod,
+  { namespace, serviceAccount: name, serviceAccountUid: uid }: ReviewedToken,
+): Promise<TokenSubject | undefined> {
+  if (applicationOfAccount(name) !== undefined) return applicationOfPod(client, pod, name)
+  return { kind: 'ServiceAccount', namespace, name, uid }
 }
 
 /** Undefined unless the token belongs to a ServiceAccount, has our audience and is bound to a pod. Pure. */

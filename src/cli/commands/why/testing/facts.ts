@@ -72,9 +72,21 @@ export function sync(texts: Conditions = {}, more: { spec?: object; status?: obj
 }
 
 export function grant(texts: Conditions = {}, more: object = {}): RepositoryGrant {
-  const spec = { installation: 'acme', repositories: ['acme/shop'], requestedBy: 'github|github.com|7' }
+  const subjects = [{ kind: 'RemoteSync', name: 'shop' }]
+  return grantOf({ metadata: metadata('remotesync-shop'), subjects }, texts, more)
+}
+
+/** Of a person, for the Application `shop`. */
+export function forApplication(texts: Conditions): RepositoryGrant {
+  return grantOf({ metadata: metadata('reader'), subjects: [{ kind: 'Application', name: 'shop' }] }, texts)
+}
+
+type Named = { readonly metadata: object; readonly subjects: readonly object[] }
+
+function grantOf({ metadata, subjects }: Named, texts: Conditions, more: object = {}): RepositoryGrant {
+  const spec = { installation: 'acme', repositories: ['acme/shop'], requestedBy: 'github|github.com|7', subjects }
   return {
-    metadata: metadata('remotesync-shop'),
+    metadata,
     spec,
     status: status({ Approved: 'True', Ready: 'True', ...texts }, more),
   } as unknown as RepositoryGrant

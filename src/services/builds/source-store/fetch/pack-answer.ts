@@ -1,7 +1,7 @@
 // Reads the answer to a `fetch` of protocol version 2: whether the commit has parents, and the bytes of the pack. Everything
 // that was not asked for is refused. It never looks into the pack.
 // Source: https://git-scm.com/docs/gitprotocol-v2#_fetch
-import { PacketError, type PacketLine, packetLines } from './packet-lines.ts'
+import { PacketError, type PacketLine, packetLines } from '../../../packet-lines.ts'
 
 export type PackAnswer = {
   /** Whether the commit has parents, which are not in the pack. */

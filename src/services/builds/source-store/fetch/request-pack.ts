@@ -6,9 +6,9 @@ import { Agent, type Dispatcher } from 'undici'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
 import { redactTokens } from '../../../../lib/log.ts'
 import type { SecretString } from '../../../../lib/secret-string.ts'
+import { delimiterPacket, flushPacket, packetLine } from '../../../packet-lines.ts'
 import { sourceReasons as reasons } from '../reasons.ts'
 import { type PackAnswer, readPackAnswer, ServerError } from './pack-answer.ts'
-import { delimiterPacket, flushPacket, packetLine } from './packet-lines.ts'
 
 export type FetchRequest = {
   /** The repository, such as https://github.com/acme/shop.git. */

@@ -1,9 +1,9 @@
 // docs/reference/exemptions.md: which identities that are not of the platform the admission rules let pass, which part of a
 // tenant's object leads them there, and which rule judges that part. From the rules in src/admission/rules.
-import { platformIdentities } from '../../../src/admission/identities.ts'
-import type { DeputyIdentities, Followed, PolicyRule, Rule } from '../../../src/admission/rule.ts'
-import { ownRules, policyRules, rules } from '../../../src/admission/rules/index.ts'
-import { code, page, table } from '../markdown.ts'
+import { platformIdentities } from '../../../../src/admission/identities.ts'
+import type { DeputyIdentities, Followed, PolicyRule, Rule } from '../../../../src/admission/rule.ts'
+import { ownRules, policyRules, rules } from '../../../../src/admission/rules/index.ts'
+import { code, page, table } from '../../markdown.ts'
 
 const deputies: Readonly<Record<DeputyIdentities, string>> = {
   kubernetesPrefixes: 'Kubernetes’ own components, by what their user names begin with',

@@ -1,0 +1,8 @@
+// Names by which the platform looks at its walls (src/services/wall-probe). Data; a changed value breaks objects that exist.
+import { platformNamespace } from './names.ts'
+
+/** The ServiceAccount without rights as which the platform tries its walls. */
+export const wallProbeAccount = 'sekisho-wall-probe'
+
+/** The ConfigMap with what the platform knows about its walls. */
+export const wallRecord = { namespace: platformNamespace, name: 'sekisho-wall-status' } as const

@@ -1,0 +1,134 @@
+// The pods of an Application that a grant names: under its ServiceAccount, with the files for the token desk; and what a chart
+// must not name.
+import { describe, expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
+import { objectAt } from '../../../lib/json/json-value.ts'
+import { underDefaultAccount } from './account.ts'
+import { desiredManifests } from './desired.ts'
+import { podTemplatePath } from './pod-rules.ts'
+
+const application = {
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'Application',
+  metadata: { name: 'shop', namespace: 'acme', uid: 'uid-1' },
+  spec: { chart: 'web', processes: [] },
+} as unknown as Application
+
+const container = { name: 'main', volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }] }
+const pod = { automountServiceAccountToken: false, containers: [container], volumes: [{ name: 'tmp', emptyDir: {} }] }
+type Made = Readonly<Record<string, unknown>>
+const template = (spec: object): Made => ({ template: { metadata: { labels: { a: 'b' } }, spec } })
+const deployment = (spec: object = pod): Made => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'd' },
+  spec: template(spec),
+})
+const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec: template(pod) }
+const cronJob = {
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  metadata: { name: 'c' },
+  spec: { jobTemplate: { spec: template(pod) } },
+}
+const account = 'sekisho-app-shop'
+
+function rendered(objects: readonly object[], more: object = { account }) {
+  return desiredManifests(application, objects, { hosts: [], ingressClassName: 'traefik', redirects: [], ...more })
+}
+
+function podsIn(desired: ReturnType<typeof rendered>) {
+  if (desired.kind === 'refused') throw new Error(desired.message)
+  return desired.manifests.flatMap(manifest => {
+    const path = podTemplatePath(manifest)
+    return path === undefined ? [] : [[manifest.kind, objectAt(manifest, ...path, 'spec')] as const]
+  })
+}
+
+const under = {
+  serviceAccountName: account,
+  automountServiceAccountToken: false,
+  volumes: [
+    { name: 'tmp' },
+    {
+      name: 'sekisho-identity',
+      projected: { sources: [{ serviceAccountToken: { audience: 'sekisho', path: 'token', expirationSeconds: 3600 } }] },
+    },
+    { name: 'sekisho-authority', configMap: { name: 'sekisho-ca' } },
+  ],
+  containers: [
+    {
+      volumeMounts: [
+        { mountPath: '/tmp' },
+        { name: 'sekisho-identity', mountPath: '/var/run/sekisho', readOnly: true },
+        { name: 'sekisho-authority', mountPath: '/var/run/sekisho-ca', readOnly: true },
+      ],
+    },
+  ],
+}
+
+describe('the pods of an Application that a grant names', () => {
+  test('run under its ServiceAccount, which comes first, with the files for the token desk; those of a Job of a chart do not', () => {
+    const desired = rendered([deployment(), cronJob, job])
+    expect(desired).toMatchObject({
+      manifests: [
+        {
+          kind: 'ServiceAccount',
+          metadata: { name: account, ownerReferences: [{ kind: 'Application', uid: 'uid-1', controller: true }] },
+          automountServiceAccountToken: false,
+        },
+        { kind: 'Deployment' },
+        { kind: 'Job' },
+        { kind: 'CronJob' },
+      ],
+    })
+    const pods = new Map(podsIn(desired))
+    expect(pods.get('Deployment')).toMatchObject(under)
+    expect(pods.get('CronJob')).toMatchObject(under)
+    expect(pods.get('Job')).toEqual(pod)
+  })
+
+  test('have them in each container, once, whatever the chart named', () => {
+    const authority = { name: 'ca', mountPath: '/var/run/sekisho-ca' }
+    const spec = {
+      ...pod,
+      serviceAccountName: 'of-the-chart',
+      serviceAccount: 'of-the-chart',
+      containers: [{ ...container, volumeMounts: [authority] }, { name: 'side' }],
+      initContainers: [{ name: 'init' }],
+    }
+    const [[, made] = []] = podsIn(rendered([deployment(spec)]))
+    expect(made).toMatchObject({ serviceAccountName: account, initContainers: [{ volumeMounts: [{}, {}] }] })
+    expect(made).not.toHaveProperty('serviceAccount')
+    expect(made?.['containers']).toMatchObject([
+      { volumeMounts: [authority, { mountPath: '/var/run/sekisho' }] },
+      { volumeMounts: [{}, {}] },
+    ])
+  })
+
+  test('leave it for the default one, which the API server must be told; what names another one keeps that', () => {
+    expect(underDefaultAccount(deployment())).toMatchObject({ spec: { template: { spec: { serviceAccountName: 'default' } } } })
+    const own = deployment({ ...pod, serviceAccountName: 'of-the-chart' })
+    expect(underDefaultAccount(own)).toEqual(own)
+    expect(underDefaultAccount(job)).toEqual(job)
+    expect(underDefaultAccount({ kind: 'Service', spec: {} })).toEqual({ kind: 'Service', spec: {} })
+  })
+
+  test('are as the chart rendered them without a grant', () => {
+    expect(podsIn(rendered([deployment()], {}))).toEqual([['Deployment', pod]])
+  })
+})
+
+describe('a chart is refused that', () => {
+  test.each([
+    ['names such an account', deployment({ ...pod, serviceAccountName: 'sekisho-app-other' })],
+    ['names it in the old field', deployment({ ...pod, serviceAccount: 'sekisho-app-shop' })],
+    [
+      'renders one',
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account }, automountServiceAccountToken: false },
+    ],
+    ['has a volume of that name', deployment({ ...pod, volumes: [{ name: 'sekisho-identity', emptyDir: {} }] })],
+  ])('%s, with a grant and without', (_what, object) => {
+    for (const more of [{ account }, {}]) expect(rendered([object], more)).toMatchObject({ kind: 'refused' })
+  })
+})

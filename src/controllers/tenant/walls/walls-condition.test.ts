@@ -1,0 +1,39 @@
+// What a Tenant says about the walls around it: those of the cluster and its own, never those of others.
+import { expect, test } from 'vitest'
+import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import type { Finding } from '../../../services/wall-probe/finding.ts'
+import { wallsCondition } from './walls-condition.ts'
+
+const acme = { spec: { namespace: 'acme' } } as unknown as Tenant
+const off = (wall: Finding['wall'], where?: string): Finding => ({
+  wall,
+  verdict: 'Off',
+  text: 'it is open',
+  ...(where === undefined ? {} : { where }),
+})
+
+test.each<readonly [string, readonly Finding[] | undefined, string, string, string]>([
+  ['nothing was recorded', undefined, 'Unknown', 'WallsNotProbed', 'the platform has not looked at its walls yet'],
+  ['all hold', [], 'True', 'WallsHold', 'all walls were found in place'],
+  ['one of the cluster is off', [off('own-writes')], 'False', 'WallOff', 'own-writes: it is open'],
+  ['one of its build namespace is off', [off('secrets', 'acme-build')], 'False', 'WallOff', 'secrets in acme-build: it is open'],
+  ['one of another tenant is off', [off('secrets', 'globex')], 'True', 'WallsHold', 'all walls were found in place'],
+  [
+    'one is not known',
+    [{ wall: 'secrets', verdict: 'Unknown', text: 'HTTP 503' }],
+    'Unknown',
+    'WallsNotProbed',
+    'secrets (not known): HTTP 503',
+  ],
+  [
+    'many are off',
+    [off('secrets'), off('tenants'), off('own-writes'), off('pod-connections'), off('account-tokens')],
+    'False',
+    'WallOff',
+    'secrets: it is open; tenants: it is open; own-writes: it is open; and 2 more',
+  ],
+])('%s', (_what, findings, ...said) => {
+  const [status, reason, message] = said
+  const record = findings === undefined ? undefined : { findings }
+  expect(wallsCondition(acme, record)).toEqual({ type: 'WallsHold', status, reason, message })
+})

@@ -1,0 +1,27 @@
+// The condition by which a Tenant says whether the walls around it hold. Pure.
+import { buildNamespaceOf } from '../../../api/names.ts'
+import { tenantReasons as reasons, type Tenant, tenantConditions } from '../../../api/tenancy/tenant.ts'
+import type { WantedCondition } from '../../../kube/object/conditions.ts'
+import { findingsFor, findingText } from '../../../services/wall-probe/finding.ts'
+import type { WallRecord } from '../../../services/wall-probe/record.ts'
+
+const maxShown = 3
+
+/** Not part of Ready: workloads go on, but must not appear safe. What is off in namespaces of others is not said. */
+export function wallsCondition({ spec: { namespace } }: Tenant, record: WallRecord | undefined): WantedCondition {
+  const type = tenantConditions.wallsHold
+  if (record === undefined) {
+    const message = 'the platform has not looked at its walls yet'
+    return { type, status: 'Unknown', reason: reasons.wallsNotProbed, message }
+  }
+  const ours = findingsFor(record.findings, [namespace, buildNamespaceOf(namespace)])
+  const off = ours.filter(({ verdict }) => verdict === 'Off')
+  const text = (findings: typeof ours): string =>
+    [
+      ...findings.slice(0, maxShown).map(findingText),
+      ...(findings.length > maxShown ? [`and ${findings.length - maxShown} more`] : []),
+    ].join('; ')
+  if (off.length > 0) return { type, status: 'False', reason: reasons.wallOff, message: text(off) }
+  if (ours.length > 0) return { type, status: 'Unknown', reason: reasons.wallsNotProbed, message: text(ours) }
+  return { type, status: 'True', reason: reasons.wallsHold, message: 'all walls were found in place' }
+}

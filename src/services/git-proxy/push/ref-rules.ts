@@ -1,0 +1,20 @@
+// Which refs a push may change: branches and tags with names that git itself accepts. Everything else on GitHub (refs/pull,
+// refs/notes, hidden refs) is not a workload's. Pure.
+// Source: https://git-scm.com/docs/git-check-ref-format ; GitHub accepts names of at most 255 bytes.
+const allowed = ['refs/heads/', 'refs/tags/'] as const
+const maxNameBytes = 255
+
+/** Control characters, space, and what has a meaning in refspecs, revisions or shells of git. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\.$/
+
+/** Why the ref may not be changed, for the person who pushes; undefined for a ref that may. */
+export function refProblem(ref: string): string | undefined {
+  const prefix = allowed.find(start => ref.startsWith(start))
+  if (prefix === undefined) return 'only branches (refs/heads/) and tags (refs/tags/) can be pushed through the git proxy'
+  const name = ref.slice(prefix.length)
+  if (Buffer.byteLength(name) > maxNameBytes) return `the name is longer than ${maxNameBytes} bytes`
+  const parts = name.split('/')
+  const isWrong = forbidden.test(name) || parts.some(part => part === '' || part.startsWith('.') || part.endsWith('.lock'))
+  return isWrong || name.startsWith('-') ? 'the name is not one that git accepts (git check-ref-format)' : undefined
+}

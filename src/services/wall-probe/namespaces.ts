@@ -1,0 +1,81 @@
+// What must hold in both namespaces of each Tenant whatever else is in them: the labels by which rules find them, Pod Security,
+// and a network policy that denies everything. Pure.
+import type { Namespace, NetworkPolicy } from '../../api/builtin/index.ts'
+import { buildNamespaceOf, labels } from '../../api/names.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { Finding, Round } from './finding.ts'
+
+export type NamespaceFacts = {
+  readonly tenants: readonly Tenant[]
+  /** Of the namespaces with the label of a tenant. */
+  readonly namespaceOf: (name: string) => Namespace | undefined
+  /** The policies of the platform there. */
+  readonly policiesIn: (namespace: string) => readonly NetworkPolicy[]
+  /** Then Pod Security in build namespaces is replaced by the policy build-pods. */
+  readonly buildsDockerfiles: boolean
+}
+
+const enforced = 'pod-security.kubernetes.io/enforce'
+
+/** Tenants whose namespaces are not ready yet, or are being deleted, are left out. */
+export function readyTenants(tenants: readonly Tenant[]): readonly Tenant[] {
+  return tenants.filter(
+    ({ metadata, status }) =>
+      metadata.deletionTimestamp === undefined &&
+      status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true,
+  )
+}
+
+export function lookAtNamespaces(facts: NamespaceFacts): Round {
+  const findings = facts.tenants.flatMap(tenant => {
+    const { namespace } = tenant.spec
+    return [
+      ...findingsIn(facts, { tenant, name: namespace, purpose: 'application', levels: ['restricted'] }),
+      ...findingsIn(facts, {
+        tenant,
+        name: buildNamespaceOf(namespace),
+        purpose: 'build',
+        levels: facts.buildsDockerfiles ? ['restricted', 'privileged'] : ['restricted'],
+      }),
+    ]
+  })
+  const looked = new Set(['namespace-labels', 'pod-security', 'network-default-deny'] as const)
+  return { looked: facts.tenants.length === 0 ? new Set() : looked, findings }
+}
+
+type Wanted = {
+  readonly tenant: Tenant
+  readonly name: string
+  readonly purpose: 'application' | 'build'
+  readonly levels: readonly string[]
+}
+
+function findingsIn(facts: NamespaceFacts, { tenant, name, purpose, levels }: Wanted): readonly Finding[] {
+  const namespace = facts.namespaceOf(name)
+  const off = (wall: Finding['wall'], text: string): Finding => ({ wall, verdict: 'Off', where: name, text })
+  // Without the label it is not in the cache.
+  if (namespace === undefined)
+    return [off('namespace-labels', `it is missing, or lacks the label ${labels.tenant}: no rule for tenants holds there`)]
+  const marks = namespace.metadata.labels ?? {}
+  const findings: Finding[] = []
+  if (marks[labels.tenant] !== tenant.metadata.name || marks[labels.namespacePurpose] !== purpose)
+    findings.push(
+      off('namespace-labels', `${labels.tenant} must be ${tenant.metadata.name} and ${labels.namespacePurpose} ${purpose}`),
+    )
+  if (!levels.includes(marks[enforced] ?? ''))
+    findings.push(off('pod-security', `${enforced} is ${marks[enforced] ?? 'not set'}, and must be ${levels.join(' or ')}`))
+  const open = ['Ingress', 'Egress'].filter(direction => !facts.policiesIn(name).some(policy => deniesAll(policy, direction)))
+  if (open.length > 0) findings.push(off('network-default-deny', `no policy denies all pods ${open.join(' and ')}`))
+  return findings
+}
+
+/** Selects all pods and allows nothing. */
+function deniesAll({ spec, metadata }: NetworkPolicy, direction: string): boolean {
+  const allowed = direction === 'Ingress' ? spec?.ingress : spec?.egress
+  return (
+    metadata.deletionTimestamp === undefined &&
+    spec?.policyTypes?.includes(direction) === true &&
+    Object.values(spec.podSelector).every(value => Object.keys(value as object).length === 0) &&
+    (allowed ?? []).length === 0
+  )
+}

@@ -1,0 +1,111 @@
+// Sends the attempts and reads from each answer whether it was refused, and by whom. Nothing counts as refused by default: an
+// answer that is neither a refusal nor a success is unknown.
+import { serviceAccounts } from '../../api/builtin/index.ts'
+import { platformNamespace } from '../../api/names.ts'
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { wallProbeAccount } from '../../api/wall-names.ts'
+import type { KubeClient, NewObject } from '../../kube/client/client.ts'
+import { isKubeError, type KubeError, lacksRight } from '../../kube/client/errors.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { objectAt, textAt } from '../../lib/json/json-value.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { Attempt } from './attempts.ts'
+import type { Finding, Round } from './finding.ts'
+
+export type Clients = {
+  /** That of the controllers. */
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'create'>
+  /** A client with this credential and no other; close it. */
+  readonly clientWith: (token: SecretString) => Clients['client'] & { readonly close: () => Promise<void> }
+}
+
+/** Ten minutes are the shortest life that the API server gives. */
+const expirationSeconds = 600
+const tokens: ResourceType = {
+  ...serviceAccounts,
+  kind: 'TokenRequest',
+  plural: `serviceaccounts/${wallProbeAccount}/token`,
+}
+
+/** Of the ServiceAccount without rights. Rejects when the API server gives none. */
+async function tokenOfNobody(client: Clients['client']): Promise<SecretString> {
+  const request = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: { namespace: platformNamespace },
+    spec: { expirationSeconds },
+  } as NewObject<KubeObject>
+  const answer = await client.create(tokens, request, { fieldManager: 'sekisho.dev/wall-probe' })
+  const token = textAt(objectAt(answer, 'status'), 'token')
+  if (token === undefined || token === '') throw new Error('the API server gave no token')
+  return new SecretString(token)
+}
+
+/** Never rejects. A signal ends it between two attempts. */
+export async function tryWalls(clients: Clients, attempts: readonly Attempt[], signal: AbortSignal): Promise<Round> {
+  const looked = new Set(attempts.map(({ wall }) => wall))
+  const own = await findingsOf(clients.client, attempts, 'controllers', signal)
+  try {
+    const nobody = clients.clientWith(await tokenOfNobody(clients.client))
+    try {
+      return { looked, findings: [...own, ...(await findingsOf(nobody, attempts, 'nobody', signal))] }
+    } finally {
+      await nobody.close()
+    }
+  } catch (error) {
+    const text = `no token of the ServiceAccount ${wallProbeAccount}: ${messageOf(error)}`
+    const untried = new Set(attempts.filter(({ as }) => as === 'nobody').map(({ wall }) => wall))
+    return { looked, findings: [...own, ...[...untried].map((wall): Finding => ({ wall, verdict: 'Unknown', text }))] }
+  }
+}
+
+/** One after the other: they are few, and must not look like a flood. */
+async function findingsOf(
+  client: Clients['client'],
+  attempts: readonly Attempt[],
+  as: Attempt['as'],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const attempt of attempts.filter(one => one.as === as)) {
+    if (signal.aborted) break
+    const finding = await findingOf(client, attempt)
+    if (finding !== undefined) findings.push(finding)
+  }
+  return findings
+}
+
+async function findingOf(client: Clients['client'], attempt: Attempt): Promise<Finding | undefined> {
+  const { wall, where, what, as, send } = attempt
+  const at = where === undefined ? { wall } : { wall, where }
+  const who = as === 'nobody' ? `the ServiceAccount ${wallProbeAccount}, which has no right,` : 'a dry run of the controllers'
+  const off = (how: string): Finding => ({ ...at, verdict: 'Off', text: `${who} was allowed to ${what} (${how})` })
+  try {
+    await send(client)
+    return off('it succeeded')
+  } catch (error) {
+    if (!isKubeError(error)) return { ...at, verdict: 'Unknown', text: `${what}: ${messageOf(error)}` }
+    const answer = as === 'nobody' ? answerToNobody(error) : answerToControllers(error)
+    if (answer === 'refused') return undefined
+    return answer === 'allowed' ? off(`HTTP ${error.status}`) : { ...at, verdict: 'Unknown', text: `${what}: ${error.message}` }
+  }
+}
+
+type Answer = 'refused' | 'allowed' | 'unknown'
+
+/** What is said about the object is said to whoever the authorizer let through. */
+const afterAuthorization: ReadonlySet<number> = new Set([400, 404, 405, 409, 415, 422])
+
+/** Refused by RBAC, or by admission behind it. */
+export function answerToNobody(error: KubeError): Answer {
+  if (error.status === 403) return 'refused'
+  return afterAuthorization.has(error.status) ? 'allowed' : 'unknown'
+}
+
+/** RBAC allows it: a refusal counts only from a policy, the webhook or Pod Security. */
+export function answerToControllers(error: KubeError): Answer {
+  if (error.status !== 403 || lacksRight(error)) return 'unknown'
+  return /ValidatingAdmissionPolicy 'sekisho-|admission webhook "[^"]*[.]sekisho[.]dev"|violates PodSecurity/.test(error.message)
+    ? 'refused'
+    : 'unknown'
+}

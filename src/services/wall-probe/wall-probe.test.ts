@@ -1,0 +1,127 @@
+// The loop: what it records, that it says a thing once, that only the leader looks, and that a new leader goes on where the last
+// one was. The API server refuses everything but what a test opens.
+import { expect, onTestFinished, test } from 'vitest'
+import type { ConfigMap } from '../../api/builtin/index.ts'
+import type { KubeObject } from '../../api/resource.ts'
+import { KubeError } from '../../kube/client/errors.ts'
+import { createRecordingLog } from '../../kube/testing/recording-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
+import { decisive } from './admission/compare.ts'
+import type { ShippedObject } from './admission/shipped.ts'
+import { createWallProbe } from './wall-probe.ts'
+
+const spec = { validations: [{ expression: 'false' }] }
+const shipped: readonly ShippedObject[] = [{ kind: 'ValidatingAdmissionPolicy', name: 'sekisho-x', decisive: decisive({ spec }) }]
+const standing = { apiVersion: 'v1', kind: 'X', metadata: { name: 'sekisho-x' }, spec } as unknown as KubeObject
+const policy = `ValidatingAdmissionPolicy 'sekisho-own-writes' denied request`
+const refusal = (message = policy) => new KubeError(message, { status: 403, reason: 'Forbidden' })
+
+type World = { policies: readonly KubeObject[]; opens?: string; record?: ConfigMap; leads: boolean }
+
+function startProbe(world: World) {
+  const log = createRecordingLog()
+  const writes: ConfigMap[] = []
+  const events: string[] = []
+  let rounds = 0
+  const refusing = (opened = false) => ({
+    get: async () => {
+      if (opened && world.opens === 'reads') return undefined
+      throw refusal()
+    },
+    list: async () => Promise.reject(refusal()),
+    create: async () => Promise.reject(refusal()),
+  })
+  const probe = createWallProbe({
+    client: {
+      get: async () => undefined,
+      list: async (type: { readonly plural: string }) =>
+        (type.plural === 'validatingadmissionpolicies' ? world.policies : []) as never,
+      create: async (type: { readonly plural: string }) => {
+        if (type.plural.endsWith('/token')) return { status: { token: 'x' } } as never
+        throw refusal()
+      },
+      apply: async (_type, object) => {
+        writes.push(object as ConfigMap)
+        world.record = object as ConfigMap
+        return object as never
+      },
+    },
+    clientWith: () => ({ ...refusing(true), close: async () => {} }),
+    records: { get: () => world.record },
+    tenants: { list: () => [] },
+    namespaces: { get: () => undefined },
+    policies: { list: () => [] },
+    events: { record: (_object, { type, reason, message }) => void events.push(`${type} ${reason}: ${message}`) },
+    buildsDockerfiles: false,
+    isLeader: () => world.leads,
+    everyMilliseconds: 1,
+    // Time does not matter here: rounds follow each other at once.
+    clock: {
+      now: () => new Date(0),
+      sleep: () => {
+        rounds++
+        return new Promise(resolve => setImmediate(resolve))
+      },
+    },
+    log,
+    shipped: async () => shipped,
+  })
+  probe.start()
+  onTestFinished(() => probe.stop())
+  const more = (count: number) => {
+    const from = rounds
+    return waitUntil(`${count} more rounds`, seen => seen(rounds) >= from + count)
+  }
+  return { probe, log, writes, events, more }
+}
+
+test('walls that hold are recorded once; one that falls and stands again is said once each', async () => {
+  const world: World = { policies: [standing], leads: true }
+  const { probe, log, writes, events, more } = startProbe(world)
+  await more(5)
+  expect(writes.map(({ data }) => data)).toEqual([{ state: 'Holds', findings: '' }])
+  expect([events, log.lines, probe.known()?.findings]).toEqual([[], [], []])
+  world.policies = []
+  await more(5)
+  const text = 'validating-policies: ValidatingAdmissionPolicy sekisho-x is not installed'
+  expect(events).toEqual([`Warning WallOff: ${text}`])
+  expect(log.lines).toMatchObject([{ level: 'error', message: `A WALL IS OFF: ${text}` }])
+  expect(writes.map(({ data }) => data?.['state'])).toEqual(['Holds', 'Off'])
+  world.policies = [standing]
+  await more(5)
+  expect(events.slice(1)).toEqual(['Normal WallHolds: validating-policies holds again'])
+  expect(writes).toHaveLength(3)
+})
+
+test('who is let through without a right is a wall that is off', async () => {
+  const { events, more } = startProbe({ policies: [standing], opens: 'reads', leads: true })
+  await more(3)
+  expect(events).toEqual([expect.stringContaining('Warning WallOff: secrets: the ServiceAccount sekisho-wall-probe')])
+})
+
+test('a new leader knows from the record what was off, and says that it holds', async () => {
+  const world: World = { policies: [], leads: true }
+  const first = startProbe(world)
+  await first.more(3)
+  await first.probe.stop()
+  world.policies = [standing]
+  const second = startProbe(world)
+  await second.more(3)
+  expect(second.events).toEqual(['Normal WallHolds: validating-policies holds again'])
+})
+
+test('a replica that does not lead looks at nothing and knows nothing', async () => {
+  const world: World = { policies: [], leads: false }
+  const { probe, writes, events, more } = startProbe(world)
+  await more(5)
+  expect([writes, events, probe.known()]).toEqual([[], [], undefined])
+})
+
+test('a policy that is being deleted does not count as one that stands', async () => {
+  const world: World = { policies: [standing], leads: true }
+  const { writes, more } = startProbe(world)
+  await more(2)
+  world.policies = [{ ...standing, metadata: { name: 'sekisho-x', deletionTimestamp: '2026-01-01T00:00:00Z' } }]
+  await more(3)
+  expect(writes.at(-1)?.data?.['findings']).toContain('ValidatingAdmissionPolicy sekisho-x is being deleted')
+})
