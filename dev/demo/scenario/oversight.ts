@@ -8,7 +8,7 @@ import { Browser } from '../browser.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, person } from '../tools.ts'
-import { probePod } from './token-probe.ts'
+import { probePod } from './tokens/token-probe.ts'
 
 /** What `sekisho tokens show -o json` and `sekisho access … -o json` say, as far as it is looked at. */
 type Life = { readonly login?: string; readonly rule?: string; readonly deliveries: readonly { readonly pod?: string }[] } & {

@@ -1,10 +1,10 @@
 // A pod that fetches a repository through the git proxy. The image of the demo's Application has no git, so the pod speaks git's
 // protocol itself: the refs, then the pack of one commit. It prints what it got, and whether anything in it looks like a token.
-import type { Application } from '../../../src/api/apps/application.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
-import { mustRun, type Person } from '../tools.ts'
+import type { Application } from '../../../../src/api/apps/application.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { applicationName, type DemoContext, tenantNamespace } from '../../context.ts'
+import { mustRun, type Person } from '../../tools.ts'
 
 export type GitAnswers = {
   /** The commit of the default branch, as the proxy passed it. */

@@ -1,12 +1,12 @@
 // Fifth part: the access rules refuse what they must refuse, and the audit log records what was allowed.
-import type { RepositoryGrant } from '../../../src/api/github/repository-grant.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { type DemoContext, tenantNamespace } from '../context.ts'
-import { expectThat, type Step } from '../steps.ts'
-import { mustRun, type Person, type Result, run } from '../tools.ts'
-import { readSync } from './deploy.ts'
+import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { type DemoContext, tenantNamespace } from '../../context.ts'
+import { expectThat, type Step } from '../../steps.ts'
+import { mustRun, type Person, type Result, run } from '../../tools.ts'
+import { readSync } from '../deploy.ts'
+import { attemptLogin, commandLineLogin } from '../sign-in.ts'
 import { gitPod } from './git-probe.ts'
-import { attemptLogin, commandLineLogin } from './sign-in.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
 
 export function accessSteps(demo: DemoContext): readonly Step[] {

@@ -1,11 +1,11 @@
 // A grant for the shop as an Application: its own pods get tokens, and a pod of a developer cannot run under its account.
-import type { Pod } from '../../../src/api/builtin/index.ts'
-import type { RepositoryGrant } from '../../../src/api/github/repository-grant.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
-import { expectThat, type Step } from '../steps.ts'
-import { mustRun, run } from '../tools.ts'
+import type { Pod } from '../../../../src/api/builtin/index.ts'
+import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { applicationName, type DemoContext, tenantNamespace } from '../../context.ts'
+import { expectThat, type Step } from '../../steps.ts'
+import { mustRun, run } from '../../tools.ts'
 
 const grantName = 'demo-shop'
 const account = `sekisho-app-${applicationName}`

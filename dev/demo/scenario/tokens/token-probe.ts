@@ -1,10 +1,10 @@
 // A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP
 // statuses only, and the SHA-256 of the token, by which it is found in the log.
-import type { Application } from '../../../src/api/apps/application.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
-import { mustRun, type Person } from '../tools.ts'
+import type { Application } from '../../../../src/api/apps/application.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { applicationName, type DemoContext, tenantNamespace } from '../../context.ts'
+import { mustRun, type Person } from '../../tools.ts'
 
 export type ProbeAnswers = {
   readonly shop: number
