@@ -20,6 +20,8 @@ export type ApiAttempt = {
   readonly name?: string
   /** A dry run also in globex, where success would disturb others. */
   readonly dry?: true
+  /** A connection to a pod that does not exist: it changes nothing, and the API server has no dry run of connections. */
+  readonly connects?: true
   readonly judge?: (answer: HttpAnswer) => Verdict
 }
 
@@ -30,8 +32,8 @@ export const applyPatch = 'application/apply-patch+yaml'
 const ownPath = `/namespaces/${neighbourNamespace}/`
 
 /** The path with a dry run, unless the request only reads or stays within globex. */
-function safePath({ method, path, dry }: ApiAttempt): string {
-  if (method === 'GET' || (path.includes(ownPath) && !dry)) return path
+function safePath({ method, path, dry, connects }: ApiAttempt): string {
+  if (method === 'GET' || connects || (path.includes(ownPath) && !dry)) return path
   return `${path}${path.includes('?') ? '&' : '?'}dryRun=All`
 }
 

@@ -58,7 +58,7 @@ function connections(as: HolderActor): readonly ApiAttempt[] {
   const paths = ['exec?command=true&stdout=true', 'attach?stdout=true', 'portforward?ports=8080']
   return [
     ...['POST', 'GET'].flatMap(method =>
-      paths.map((path): ApiAttempt => ({ as, method, path: `${corePath(builds, 'pods')}/attack-any/${path}` })),
+      paths.map((path): ApiAttempt => ({ as, method, path: `${corePath(builds, 'pods')}/attack-any/${path}`, connects: true })),
     ),
     { as, method: 'POST', path: `${corePath(neighbourNamespace, 'pods')}/attack-any/attach?stdout=true` },
     {
