@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
   },
   {
     type: repositoryGrant,
-    object: objectOf(repositoryGrant, { installation: 'github' }),
+    object: objectOf(repositoryGrant, { installation: 'github', subjects: [] }),
     create: ({ shared }) => createRepositoryGrantController(shared as never),
   },
   {

@@ -86,7 +86,7 @@ async function gitAttempts(world: World): Promise<readonly Attempt[]> {
 
 export const gitProxyAttacks: readonly Attack[] = [
   {
-    name: 'git-proxy/reach',
+    name: 'git/proxy',
     as: 'a pod of globex, with its own ServiceAccount token and a grant to read its own repository',
     against: 'repositories of acme, and pushes, through the git proxy',
     tries:
