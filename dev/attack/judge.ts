@@ -92,7 +92,10 @@ export function judgeDesk({ status, text }: HttpAnswer): Verdict {
   return unclear(`${status} ${text}`)
 }
 
-/** The git proxy answers in text, with the id of the request, as git shows it; what is no path of git in the shape of all errors. */
+/**
+ * The git proxy answers in text, with the id of the request, as git shows it; to what is not a path of git, in the shape of all
+ * errors.
+ */
 export function judgeGitProxy({ status, text }: HttpAnswer): Verdict {
   if (status === 200) return succeeded('200: git of GitHub was passed on')
   const isOwnError = /\(request [0-9a-f-]{36}\)|^\{"error":\{"code":"not_found",.*"requestId":"[0-9a-f-]{36}"/.test(text)

@@ -171,7 +171,7 @@ describe('with a reachable GitHub', () => {
   })
   afterAll(() => environment?.desk.stop())
 
-  test('a token is issued until it expires while GitHub is unavailable, and not longer', async () => {
+  test('a token of a workload is issued while it lives and GitHub is unavailable, and not longer', async () => {
     const { desk } = environment
     await desk.request('to-the-end')
     desk.proxy.setFault({ kind: 'refuse', status: 503, message: 'Unavailable' })
@@ -192,7 +192,7 @@ describe('with a reachable GitHub', () => {
     desk.proxy.setFault(undefined)
     const named = 'GitHub is away for 75 minutes; a workload asks every 30 s'
     expect(tally.refused).toBeGreaterThan(0)
-    await recordOutcome({ fault, case: named, measure: 'life of a token that is used', value: last, unit: 's', atLeast: 3500 })
+    await recordOutcome({ fault, case: named, measure: 'life of a token that is used', value: last, unit: 's', atLeast: 800 })
     await recordOutcome({
       fault,
       case: named,

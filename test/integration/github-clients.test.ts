@@ -56,7 +56,7 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     const { client, installation } = installedFixture(github)
     const request = { installationId: installation.id, permissions: { metadata: 'read' } } as const
     const minted = await client.mint({ ...request, repositoryNames: ['shop'] })
-    expect(minted.repositories).toEqual([{ id: 4001, fullName: 'acme/shop' }])
+    expect(minted.repositories).toEqual([{ id: 4001, fullName: 'acme/shop', visibility: 'private' }])
     await expect(client.mint({ ...request, repositoryNames: ['site'] })).rejects.toMatchObject({ code: 'not_found' })
     await expect(
       client.mint({ installationId: installation.id, repositoryIds: [4003], permissions: { metadata: 'read' } }),
