@@ -36,7 +36,7 @@ let cluster: AttackCluster
 let webhook: AdmissionApp | undefined
 
 beforeAll(async () => {
-  cluster = await startAttackCluster()
+  cluster = await startAttackCluster(attackCluster)
   await createFixtures(cluster)
 })
 afterAll(async () => {

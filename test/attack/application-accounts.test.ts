@@ -10,7 +10,7 @@ import { clusterAdministrator, controllers, dave, type Identity } from './identi
 import type { Reply } from './impersonation.ts'
 
 const account = 'sekisho-app-held'
-const rules = ['application-pods', 'application-pod-commands', 'account-writers', 'account-tokens', 'account-bindings']
+const rules = ['application-pods', 'application-pod-commands', 'account-writers', 'account-tokens']
 const acme = '/namespaces/acme'
 const pods = `/api/v1${acme}/pods`
 const replicaSets = `/apis/apps/v1${acme}/replicasets`

@@ -14,7 +14,7 @@ import { impersonation } from './impersonation.ts'
 
 export type AttackClusterOptions = Pick<ThrowAwayCluster, 'name'>
 
-/** That of the matrix; a cluster beside it has another name. */
+/** That of the matrix alone: files run beside each other, so each has a cluster of another name. */
 export const attackCluster: AttackClusterOptions = { name: 'attack-cluster' }
 
 /** Where a test serves the webhook: only there the API server shows its client certificate. */
@@ -22,7 +22,7 @@ export function webhookAddress(cluster: AttackClusterOptions): { readonly host: 
   return { host: '127.0.0.1', port: readClusterSettings().testPorts.apiServer + portOffset(cluster) + 8 }
 }
 
-export async function startAttackCluster(options: AttackClusterOptions = attackCluster) {
+export async function startAttackCluster(options: AttackClusterOptions) {
   const { host, port } = webhookAddress(options)
   const cluster = { ...options, webhookHosts: [`${host}:${port}`], beforeControllers: installKinds }
   const deps = { settings: readClusterSettings(), progress: standardErrorProgress() }

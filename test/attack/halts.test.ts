@@ -12,7 +12,7 @@ import type { Row } from './rows/row.ts'
 
 let cluster: AttackCluster
 beforeAll(async () => {
-  cluster = await startAttackCluster()
+  cluster = await startAttackCluster({ name: 'halts-cluster' })
   await createFixtures(cluster)
 })
 afterAll(() => cluster?.stop())

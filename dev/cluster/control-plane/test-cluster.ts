@@ -31,6 +31,7 @@ const names = [
   'access-cluster',
   'walls-cluster',
   'accounts-cluster',
+  'halts-cluster',
 ] as const
 
 export type ThrowAwayCluster = {

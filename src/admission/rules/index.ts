@@ -5,7 +5,6 @@ import { accountTokens, grantedAccountTokens, platformAccountTokens } from './ac
 import { buildConnections } from './access/build-connections.ts'
 import { kpackWriters } from './access/kpack-writers.ts'
 import { roleWriters } from './access/role-writers.ts'
-import { accountBindings } from './accounts/account-bindings.ts'
 import { accountWriters } from './accounts/account-writers.ts'
 import { applicationPodCommands } from './accounts/application-pod-commands.ts'
 import { applicationPods } from './accounts/application-pods.ts'
@@ -109,7 +108,6 @@ export const rules: readonly Rule[] = [
   renderedObjects,
   applicationPods,
   accountWriters,
-  accountBindings,
   buildPods,
   accountTokens,
   platformAccountTokens,

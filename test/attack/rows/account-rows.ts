@@ -224,39 +224,10 @@ const tokenRequest = {
 }
 const noToken = expecting('account-tokens')
 const tokenRows: readonly Row[] = [
-  ...[dave, impostor, controllers, controllerManager].map(as =>
+  ...[dave, impostor, controllers].map(as =>
     noToken.post(`${as.user} makes a token of the account`, as, `${accounts}/${account}/token`, tokenRequest),
   ),
   allowed.post('a node makes a token of the account', node, `${accounts}/${account}/token`, tokenRequest),
-  allowed.post('dave makes a token of another account', dave, `${accounts}/runner/token`, tokenRequest),
-]
-
-const rbac = 'rbac.authorization.k8s.io'
-const bindings = `/apis/${rbac}/v1/namespaces/acme/rolebindings`
-const binding = (subject: object): object => ({
-  apiVersion: `${rbac}/v1`,
-  kind: 'RoleBinding',
-  metadata: { name: 'given' },
-  subjects: [subject],
-  roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'view' },
-})
-const ofAccount = (name: string): object => ({ kind: 'ServiceAccount', name, namespace: 'acme' })
-const noRights = expecting('account-bindings')
-const bindingRows: readonly Row[] = [
-  noRights.post('dave gives the account rights', dave, bindings, binding(ofAccount(account))),
-  noRights.post(
-    'dave gives the account rights by its user name',
-    dave,
-    bindings,
-    binding({ apiGroup: rbac, kind: 'User', name: `system:serviceaccount:acme:${account}` }),
-  ),
-  noRights.post(
-    'dave gives the account rights in a build namespace',
-    dave,
-    bindings.replace('acme', 'acme-build'),
-    binding(ofAccount(account)),
-  ),
-  allowed.post('dave gives another account rights', dave, bindings, binding(ofAccount('default'))),
 ]
 
 export const accountPodRows: readonly Row[] = [
@@ -267,5 +238,4 @@ export const accountPodRows: readonly Row[] = [
   ...kubernetesRows,
   ...accountRows,
   ...tokenRows,
-  ...bindingRows,
 ]
