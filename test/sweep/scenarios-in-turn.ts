@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts'
 /** Of those that name the points of their short form, and of those that do not: one of so many for each commit. */
 const oneOf = { named: 3, unnamed: 4 }
 
-/** `isChanged`: code changed that the scenario proves, so that it is played whatever the commit is. */
+/** `isChanged`: code changed that the scenario proves, so that one with named points is played whatever the commit is. */
 export function scenariosInTurn(
   scenarios: readonly Scenario[],
   commit: string,
@@ -17,5 +17,7 @@ export function scenariosInTurn(
   const named = scenarios.filter(({ shortPoints }) => shortPoints !== undefined && shortPoints !== 'all')
   const unnamed = scenarios.filter(({ shortPoints }) => shortPoints === undefined)
   const inTurn = new Set([...turnOf(named, oneOf.named), ...turnOf(unnamed, oneOf.unnamed)])
-  return scenarios.filter(one => one.shortPoints === 'all' || inTurn.has(one) || isChanged(one))
+  return scenarios.filter(
+    one => one.shortPoints === 'all' || inTurn.has(one) || (one.shortPoints !== undefined && isChanged(one)),
+  )
 }

@@ -89,11 +89,12 @@ describe('crash sweep', () => {
     expect(() => shardOf(names, '3/2')).toThrow('SEKISHO_SWEEP_SHARD')
   })
 
-  test('every scenario has its turn within some commits, and is played when what it proves changed', () => {
+  test('every scenario has its turn within some commits, and one with named points when what it proves changed', () => {
     const turns = Array.from({ length: 60 }, (_, commit) => scenariosInTurn(scenarios, String(commit), () => false))
     expect(scenarios.filter(one => !turns.some(turn => turn.includes(one)))).toEqual([])
     expect(turns.filter(turn => turn.length > scenarios.length / 2)).toEqual([])
-    expect(scenariosInTurn(scenarios, '', () => true)).toEqual(scenarios)
+    const changed = scenariosInTurn(scenarios, '', () => true)
+    expect(scenarios.filter(one => one.shortPoints !== undefined && !changed.includes(one))).toEqual([])
   })
 
   test('a rollout that waited for the cluster’s own controllers is no other state', () => {

@@ -67,10 +67,10 @@ async function gitAttempts(world: World): Promise<readonly Attempt[]> {
   const own = { grant: ownGrant, bearer }
   return [
     attempt(world, 'fetches acme/shop under its own grant', { ...own, path: `/acme/shop.git${fetching}` }),
-    attempt(world, 'fetches acme/shop under acme’s grant', { bearer, grant: 'demo-git', path: `/acme/shop.git${fetching}` }),
+    attempt(world, 'fetches acme/shop under acme’s grant', { bearer, grant: 'demo-shop', path: `/acme/shop.git${fetching}` }),
     attempt(world, 'fetches acme/shop under acme’s grant by a path', {
       bearer,
-      grant: 'acme/demo-git',
+      grant: 'acme/demo-shop',
       path: `/acme/shop.git${fetching}`,
     }),
     attempt(world, 'fetches acme/shop by a path behind its own repository', {

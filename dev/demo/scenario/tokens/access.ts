@@ -35,6 +35,8 @@ export function accessSteps(demo: DemoContext): readonly Step[] {
       run: async () => {
         await readyGrant(demo, dave, 'demo-git', gitGrant)
         const { commit, pack, secretPlans, push, token, hasToken } = await gitPod(demo, dave)
+        // As long as a grant names a ServiceAccount, nobody runs commands in pods of the namespace.
+        await deleteGrant(demo, dave, 'demo-git')
         const followed = (await readSync(demo, dave)).status?.commit
         expectThat(commit === followed, `the proxy passed ${commit}, and the platform follows ${followed}`)
         expectThat(!hasToken, 'the pod has seen a token of GitHub')
@@ -156,11 +158,16 @@ async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers
   return answers
 }
 
+async function deleteGrant(demo: DemoContext, dave: Person, name: string): Promise<void> {
+  const args = ['delete', `repositorygrant/${name}`, '-n', tenantNamespace, '--ignore-not-found', '--wait=true']
+  await mustRun(dave, demo.tools.kubectl, args)
+}
+
 /** Creates the grant anew, and waits for it. */
 async function readyGrant(demo: DemoContext, dave: Person, name: string, manifest: string): Promise<void> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
     mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  await kubectl(['delete', `repositorygrant/${name}`, '-n', tenantNamespace, '--ignore-not-found', '--wait=true'])
+  await deleteGrant(demo, dave, name)
   await kubectl(['apply', '-f', '-'], manifest)
   await waitUntil('the RepositoryGrant to be Ready', async () => {
     const grant: RepositoryGrant = JSON.parse(
