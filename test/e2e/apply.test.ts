@@ -104,10 +104,32 @@ async function haltNothing(): Promise<void> {
   })
 }
 
+/** Nor policies of grants; these only say what they would do. */
+async function writePolicies(): Promise<void> {
+  const rule = { name: 'nobody-administers', effect: 'Deny', permissions: { administration: 'read' } }
+  const api = '/apis/github.sekisho.dev/v1alpha1'
+  const policies = [
+    ['GrantPolicy', 'grantpolicy/e2e', 'acme', `${api}/namespaces/acme/grantpolicies`],
+    ['ClusterGrantPolicy', 'clustergrantpolicy/e2e', undefined, `${api}/clustergrantpolicies`],
+  ] as const
+  for (const [kind, reference, namespace, path] of policies) {
+    const metadata = { name: 'e2e', ...(namespace === undefined ? {} : { namespace }) }
+    const policy = { apiVersion: 'github.sekisho.dev/v1alpha1', kind, metadata, spec: { mode: 'Audit', rules: [rule] } }
+    expect((await platform.admin.request('POST', path, policy)).status).toBe(201)
+    onTestFinished(async () => {
+      await platform.admin.request('DELETE', `${path}/e2e`)
+    })
+    const place = namespace === undefined ? [] : ['-n', namespace]
+    const wait = ['wait', '--for=condition=Ready', reference, ...place, '--timeout=20s']
+    expect(await platform.asAdministrator(wait)).toMatchObject({ code: 0 })
+  }
+}
+
 test('`kubectl wait --for=condition=Ready` works on every kind of the category sekisho-platform', async () => {
   await claimDomain()
   await keepSecret()
   await haltNothing()
+  await writePolicies()
   const kinds = (await kindsOfCategory()).filter(({ resource }) => !whilePullRequestsAreOpen.includes(resource))
   expect(kinds.length).toBeGreaterThanOrEqual(10)
   for (const { resource, path } of kinds) {
