@@ -45,6 +45,6 @@ export const grantPolicyScenario: Scenario = {
       patience,
     )
   },
-  shortPoints: /status (GrantPolicy|ClusterGrantPolicy|RepositoryGrant)/,
+  shortPoints: /^after kubernetes: patch (clustergrantpolicies|grantpolicies|repositorygrants)\/status /,
   compares: [repositoryGrant],
 }
