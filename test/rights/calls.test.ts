@@ -21,9 +21,11 @@ describe('the calls in an audit log', () => {
     ])
   })
 
-  test('are not those of an attack with a token of the platform', () => {
+  test('are not those that must be refused: of an attack with a token of the platform, of the probe of the walls', () => {
     expect(callsIn([line('delete', deployment, { userAgent: 'sekisho/controllers' })])).toHaveLength(1)
     expect(callsIn([line('delete', deployment, { userAgent: 'attack' })])).toEqual([])
+    const probe = { username: 'system:serviceaccount:sekisho-system:sekisho-wall-probe' }
+    expect(callsIn([line('delete', deployment, { user: probe })])).toEqual([])
   })
 
   test.each([

@@ -3,6 +3,7 @@
 import { attackUserAgent } from '../../dev/attack/world/http.ts'
 import { platformNamespace } from '../../src/api/names.ts'
 import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
+import { wallProbeAccount } from '../../src/api/wall-names.ts'
 import { asObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
 
 /**
@@ -25,7 +26,8 @@ const users = `system:serviceaccount:${platformNamespace}:`
 
 /**
  * The calls in lines of an audit log, each once. Left out: requests that the server did not finish, that were no requests for
- * objects, and those of `make attack` with the tokens of the platform's processes, which must be refused.
+ * objects, and those that must be refused: of `make attack` with the tokens of the platform's processes, and of the probe of the
+ * walls as the account without rights.
  */
 export function callsIn(lines: readonly string[]): readonly Call[] {
   const found = new Map<string, Call>()
@@ -44,7 +46,7 @@ function callsOf(line: string): readonly Call[] {
   const user = textAt(objectAt(event, 'user'), 'username') ?? ''
   const target = objectAt(event, 'objectRef')
   const plural = textAt(target, 'resource')
-  if (textAt(event, 'userAgent') === attackUserAgent) return []
+  if (textAt(event, 'userAgent') === attackUserAgent || user === `${users}${wallProbeAccount}`) return []
   if (!stages.includes(textAt(event, 'stage') ?? '') || !user.startsWith(users) || plural === undefined) return []
   const subresource = textAt(target, 'subresource')
   const namespace = textAt(target, 'namespace')
