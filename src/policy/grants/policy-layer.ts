@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'
 import { permissionLevels, permissionRank } from '../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, personKey, type RuleOrigin, roleKey, teamKey } from './policy-facts.ts'
@@ -48,7 +49,7 @@ const [anybody, anything] = ['*', '*']
 
 /** The order of the policies does not matter. `kind` names them in decisions. */
 export function policyLayer(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policies: readonly Policy[]): PolicyLayer {
-  const sorted = policies.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  const sorted = policies.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
   const index = new Map<string, Bucket>()
   const replaced = sorted.some(({ spec }) => spec.builtInRules === 'Replace')
   for (const rule of defaultGrantRules) if (!replaced || rule.effect === 'deny') add(index, builtInRow(rule), [anybody])

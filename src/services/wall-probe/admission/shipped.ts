@@ -9,7 +9,7 @@ import { asObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { WallName } from '../walls.ts'
 import { decisive } from './compare.ts'
 
-/** The wall that an object of this kind belongs to; other kinds are no walls. */
+/** The wall that an object of this kind belongs to; other kinds are not walls. */
 export const wallOfKind = {
   ValidatingAdmissionPolicy: 'validating-policies',
   ValidatingAdmissionPolicyBinding: 'validating-policies',
