@@ -24,7 +24,13 @@ export type PrinterColumn = {
  * the platform deletes and only the role admin writes, `write-by-admin` for kinds that only that role writes; all include
  * reading.
  */
-export type TenantAccess = 'read' | 'create-delete' | 'create-change-by-admin' | 'write-by-admin' | 'write'
+export type TenantAccess =
+  | 'read'
+  | 'create-delete'
+  | 'create-change-by-admin'
+  | 'create-delete-by-admin'
+  | 'write-by-admin'
+  | 'write'
 
 /** What platform admins may do beside reading: end what is there, make and change what the platform deletes, or all. */
 export type AdminAccess = 'delete' | 'create-change' | 'write'

@@ -12,6 +12,7 @@ import { remoteSync } from './apps/remote-sync.ts'
 import type { OwnsApplications } from './capabilities/application-owner.ts'
 import type { FollowsRepository, RepositoryFollower } from './capabilities/repository-follower.ts'
 import { clusterGitHubApp } from './github/cluster-github-app.ts'
+import { grantApproval } from './github/grant-approval.ts'
 import { clusterGrantPolicy, grantPolicy } from './github/grant-policy.ts'
 import { halt } from './github/halt.ts'
 import { installation } from './github/installation.ts'
@@ -29,6 +30,7 @@ export const kinds: readonly KindDefinition[] = [
   clusterGitHubApp,
   installation,
   repositoryGrant,
+  grantApproval,
   grantPolicy,
   clusterGrantPolicy,
   halt,

@@ -8,6 +8,7 @@ import { auditExamples } from './examples/audit.ts'
 import { buildExamples } from './examples/builds.ts'
 import { createExamples } from './examples/create.ts'
 import type { Example } from './examples/example.ts'
+import { grantExamples } from './examples/oversight/grants.ts'
 import { haltExamples } from './examples/oversight/halts.ts'
 import { policyExamples } from './examples/oversight/policies.ts'
 import { platformExamples } from './examples/platform.ts'
@@ -26,6 +27,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ...previewExamples,
   ...accessExamples,
   ...haltExamples,
+  ...grantExamples,
   ...policyExamples,
   ...auditExamples,
   ...platformExamples,

@@ -10,6 +10,7 @@ import { addBuildCommands } from './program/builds.ts'
 import { addCreateCommands } from './program/create.ts'
 import { onCluster } from './program/options.ts'
 import { addAccessCommands } from './program/oversight/access.ts'
+import { addGrantCommands } from './program/oversight/grants.ts'
 import { addHaltCommands } from './program/oversight/halts.ts'
 import { addPlatformCommands } from './program/oversight/platform.ts'
 import { addPolicyCommands } from './program/oversight/policies.ts'
@@ -41,6 +42,7 @@ export function createProgram(terminal: Terminal): Command {
   addPreviewCommands(program, runners)
   addAccessCommands(program, runners)
   addHaltCommands(program, runners)
+  addGrantCommands(program, runners)
   addPolicyCommands(program, runners)
   addAuditCommands(program, runners, terminal)
   addPlatformCommands(program, runners)

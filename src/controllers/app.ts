@@ -38,6 +38,7 @@ import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
 import { createDomainClaimController } from './domain-claim/index.ts'
 import { createGitHubReportController } from './github-report/index.ts'
+import { createGrantApprovalController } from './grant-approval/index.ts'
 import { createClusterGrantPolicyController, createGrantPolicyController } from './grant-policy/index.ts'
 import { createHaltController } from './halt/index.ts'
 import { createInstallationController } from './installation/index.ts'
@@ -157,6 +158,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
+    createGrantApprovalController(shared),
     createGrantPolicyController(shared),
     createClusterGrantPolicyController(shared),
     createApplicationChartController({ ...shared, renderer }),

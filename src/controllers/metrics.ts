@@ -1,7 +1,7 @@
 // What the controllers know of the objects of tenants, as numbers. Every replica has the same caches and reports the same.
 // Labels are closed lists: never the name of an object.
 import { Gauge, type Registry } from 'prom-client'
-import type { RepositoryGrant } from '../api/github/repository-grant.ts'
+import { grantDecisions, type RepositoryGrant } from '../api/github/repository-grant.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import { findCondition } from '../kube/object/conditions.ts'
@@ -12,7 +12,7 @@ export type CountedObjects = {
   readonly grants: Pick<Cache<RepositoryGrant>, 'list'>
 }
 
-const decisions = ['Approved', 'Denied', 'Undecided'] as const
+const decisions = [...grantDecisions, 'Undecided'] as const
 const answers = ['true', 'false'] as const
 
 /** Call once per registry. Everything is counted at each scrape. */

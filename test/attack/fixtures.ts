@@ -23,6 +23,7 @@ import { buildPodFixtures } from './rows/build-pod-rows.ts'
 import { builtImageFixtures } from './rows/built-image-rows.ts'
 import { changerFixtures } from './rows/changer-rows.ts'
 import { claimTemplateFixtures } from './rows/claim-template-rows.ts'
+import { grantApprovalFixtures } from './rows/grant-approval-rows.ts'
 import { haltFixtures } from './rows/halt-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
@@ -142,6 +143,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...budgetFixtures,
     ...podDeletionFixtures,
     ...metadataFixtures,
+    ...grantApprovalFixtures,
     ...haltFixtures,
     ...kindFixtures,
     ...buildPodFixtures,

@@ -8,6 +8,7 @@ import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
 import { changerRows } from './rows/changer-rows.ts'
 import { claimTemplateRows } from './rows/claim-template-rows.ts'
+import { grantApprovalRows } from './rows/grant-approval-rows.ts'
 import { haltRows } from './rows/halt-rows.ts'
 import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
@@ -51,6 +52,7 @@ const everyForm: readonly Row[] = [
   ...applicationRows,
   ...changerRows,
   ...approvalRows,
+  ...grantApprovalRows,
   ...haltRows,
   ...accountPodRows,
   ...volumeRows,

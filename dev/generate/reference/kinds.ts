@@ -152,6 +152,7 @@ const accessTexts: Readonly<Record<TenantAccess, string>> = {
   read: 'viewers, developers and admins of the tenant read',
   'create-delete': 'viewers of the tenant read; developers and admins also create and delete',
   'create-change-by-admin': 'viewers and developers of the tenant read; admins also create and lift; the platform deletes',
+  'create-delete-by-admin': 'viewers and developers of the tenant read; admins also create, and delete their own',
   'write-by-admin': 'viewers and developers of the tenant read; admins also create, change and delete',
   write: 'viewers of the tenant read; developers and admins also create, change and delete',
 }

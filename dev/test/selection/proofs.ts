@@ -165,6 +165,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'cluster-grant-policy': ['src/controllers/grant-policy/**'],
   'domain-claim': ['src/controllers/domain-claim/**', 'src/controllers/application/domains/**'],
   'github-report': ['src/controllers/github-report/**'],
+  'grant-approval': ['src/controllers/grant-approval/**', 'src/policy/grants/**'],
   'grant-policy': ['src/controllers/grant-policy/**', 'src/policy/grants/**'],
   halt: ['src/controllers/halt/**', 'src/services/token-desk/**'],
   installation: ['src/controllers/installation/**', 'src/services/token-desk/**'],

@@ -18,6 +18,7 @@ import { haltedPersons, haltedPersonsElsewhere } from './halts/halted-persons.ts
 import { platformHalts } from './halts/platform-halts.ts'
 import { applicationCommit } from './kinds/application-commit.ts'
 import { domainClaimWriters } from './kinds/domain-claim-writers.ts'
+import { grantApprovalWriters } from './kinds/grant-approval-writers.ts'
 import { installationWriters } from './kinds/installation-writers.ts'
 import { kindFinalizers } from './kinds/kind-finalizers.ts'
 import { ownedWriters } from './kinds/owned-writers.ts'
@@ -72,6 +73,7 @@ export const rules: readonly Rule[] = [
   releaseWriters,
   reportWriters,
   previewApprovalWriters,
+  grantApprovalWriters,
   haltWriters,
   platformHalts,
   ownedWriters,

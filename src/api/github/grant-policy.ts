@@ -3,11 +3,11 @@
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, hostField, numericId, permissionLevel } from '../schema/fields.ts'
-import { choice, choiceOfThisVersion, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
+import { choice, choiceOfThisVersion, integer, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
 import { grantSubjectKinds } from './repository-grant.ts'
 
 /** What a rule can say; `src/policy/grants` says which one wins. */
-export const ruleEffects = ['Allow', 'Deny'] as const
+export const ruleEffects = ['Allow', 'RequireApproval', 'Deny'] as const
 
 /** The roles of a tenant that a rule can name. */
 export const requesterRoles = ['viewer', 'developer', 'admin'] as const
@@ -82,8 +82,17 @@ const policyRule = (rules: readonly Rule[]) =>
     {
       name: text({ description: 'The name of the rule, which decisions name.', max: 63, pattern: dnsLabel }),
       effect: choiceOfThisVersion(ruleEffects, {
-        description: 'What the rule says about what it matches. `Deny` wins over every `Allow`. What no rule allows is denied.',
+        description:
+          'What the rule says about what it matches. `Deny` wins over `RequireApproval`, which wins over `Allow`. What no rule allows, with or without approval, is denied.',
       }),
+      approvals: optional(
+        integer({
+          description:
+            'For `RequireApproval`: how many admins of the tenant have to approve, the requester not among them. One when omitted.',
+          min: 1,
+          max: 5,
+        }),
+      ),
       host: optional(hostField),
       requesters: optional(
         list(requester, {
@@ -132,7 +141,7 @@ const policyRule = (rules: readonly Rule[]) =>
       ),
       permissions: map(permissionLevel, {
         description:
-          'Permissions of GitHub Apps and their levels, such as `contents: read`; `*` stands for every permission. `Allow` is up to this level, `Deny` from this level on. At least one.',
+          'Permissions of GitHub Apps and their levels, such as `contents: read`; `*` stands for every permission. `Allow` is up to this level, `Deny` from this level on. `RequireApproval` allows this level, with approval, and requires approval from this level on. At least one.',
         max: 40,
       }),
       subjects: optional(list(subject, { description: 'For which subjects of grants. All when omitted.', min: 1, max: 20 })),
@@ -145,6 +154,12 @@ const policyRule = (rules: readonly Rule[]) =>
           message: 'permissions must name at least one permission, such as contents: read, or *',
           reason: 'FieldValueInvalid',
           fieldPath: '.permissions',
+        },
+        {
+          rule: "!has(self.approvals) || self.effect == 'RequireApproval'",
+          message: 'approvals belongs to rules with the effect RequireApproval',
+          reason: 'FieldValueInvalid',
+          fieldPath: '.approvals',
         },
         ...rules,
       ],

@@ -22,6 +22,10 @@ export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync',
 const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
 export type GrantDelivery = (typeof grantDeliveries)[number]
 
+/** What can be decided about a grant. */
+export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
+export type GrantDecisionName = (typeof grantDecisions)[number]
+
 const reasons = defineReasons(
   {
     ready: {
@@ -32,6 +36,8 @@ const reasons = defineReasons(
         'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
     },
     intended: {
+      WaitingForApproval:
+        'A policy requires that admins of the tenant who did not request the grant approve it. `sekisho grants approve` does; the message says how many are missing.',
       Halted:
         'A Halt stands in the way: no token is issued under the grant. The message names it; whoever may lift it does so with `sekisho resume`.',
     },
@@ -53,6 +59,8 @@ const reasons = defineReasons(
       Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
     },
     failed: {
+      DeniedByPerson:
+        'An admin of the tenant denied the grant. It is denied until that person takes the answer back. The message names them.',
       DeniedByPolicy:
         'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
       DeniedByGrantPolicy:
@@ -164,7 +172,7 @@ export const repositoryGrant = defineKind({
     },
   ),
   status: {
-    decision: optional(choice(['Approved', 'Denied'], { description: 'Whether the grant was approved.' })),
+    decision: optional(choice(grantDecisions, { description: 'Whether the grant was approved; `Waiting`: people have to.' })),
     rule: optional(text({ description: 'The check or policy rule that decided.', max: 253 })),
     decidedAt: optional(timestamp('When it was decided.')),
     checkedAt: optional(
@@ -185,10 +193,17 @@ export const repositoryGrant = defineKind({
         max: 64,
       }),
     ),
+    observedAnswers: optional(
+      text({
+        description:
+          'Who approved, and the GrantApproval that denies, in the decision. Absent when nobody answered, or no answer counted.',
+        max: 1000,
+      }),
+    ),
     audit: optional(
       object(
         {
-          decision: choice(['Approved', 'Denied'], { description: 'The decision that there would be.' }),
+          decision: choice(grantDecisions, { description: 'The decision that there would be.' }),
           rule: text({ description: 'The rule that would decide, as `GrantPolicy/<policy>/<rule>`.', max: 253 }),
           message: text({ description: 'Why, as text for people.', max: 1000 }),
         },

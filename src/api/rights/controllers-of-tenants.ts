@@ -160,13 +160,20 @@ const inApplications: readonly Right[] = [
     verbs: ['create', 'patch', 'delete'],
     usedBy: ['src/controllers/kit/repository/ensure-owned-grant.ts', reconcilerOf('repository-grant'), tokenDesk],
   },
+  {
+    place: 'application',
+    group: github,
+    resources: ['grantapprovals'],
+    verbs: ['delete'],
+    usedBy: [reconcilerOf('grant-approval')],
+  },
   { place: 'application', group: github, resources: ['halts'], verbs: ['patch', 'delete'], usedBy: [reconcilerOf('halt')] },
   {
     place: 'application',
     group: github,
-    resources: ['installations/status', 'repositorygrants/status', 'grantpolicies/status', 'halts/status'],
+    resources: ['installations', 'repositorygrants', 'grantapprovals', 'grantpolicies', 'halts'].map(kind => `${kind}/status`),
     verbs: ['patch'],
-    usedBy: [controllerOf('grant-policy'), controllerOf('halt'), controllerOf('installation'), controllerOf('repository-grant')],
+    usedBy: ['grant-approval', 'grant-policy', 'halt', 'installation', 'repository-grant'].map(controllerOf),
   },
   {
     place: 'application',

@@ -41,9 +41,9 @@ const clusterWide: readonly Right[] = [
   {
     place: 'cluster',
     group: github,
-    resources: ['clustergithubapps', 'clustergrantpolicies', 'grantpolicies'],
+    resources: ['clustergithubapps', 'clustergrantpolicies', 'grantapprovals', 'grantpolicies'],
     verbs: cached,
-    usedBy: [controllerOf('cluster-github-app'), controllerOf('grant-policy'), controllerOf('repository-grant')],
+    usedBy: ['cluster-github-app', 'grant-approval', 'grant-policy', 'repository-grant'].map(controllerOf),
   },
   { place: 'cluster', group: apps, resources: ['applicationcharts'], verbs: cached, usedBy: [controllerOf('application-chart')] },
   {
@@ -84,6 +84,7 @@ const clusterWide: readonly Right[] = [
       tokenDesk,
       controllerOf('installation'),
       controllerOf('repository-grant'),
+      reconcilerOf('grant-approval'),
       controllerOf('application'),
     ],
   },

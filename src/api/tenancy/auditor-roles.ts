@@ -4,6 +4,7 @@
 import { previewApproval } from '../apps/preview-approval.ts'
 import { auditCheckpoints, auditReading } from '../audit/audit-access.ts'
 import { clusterGitHubApp } from '../github/cluster-github-app.ts'
+import { grantApproval } from '../github/grant-approval.ts'
 import { clusterGrantPolicy, grantPolicy } from '../github/grant-policy.ts'
 import { halt } from '../github/halt.ts'
 import { installation } from '../github/installation.ts'
@@ -26,6 +27,7 @@ const decisions: readonly ResourceType[] = [
   clusterGitHubApp,
   installation,
   repositoryGrant,
+  grantApproval,
   grantPolicy,
   clusterGrantPolicy,
   halt,

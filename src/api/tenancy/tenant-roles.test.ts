@@ -78,6 +78,7 @@ function verbsOf(role: string, { plural, options: { tenantAccess } }: (typeof ki
     read: [],
     'create-delete': ['create', 'delete'],
     'create-change-by-admin': role === tenantRoles.admin ? ['create', 'update', 'patch'] : [],
+    'create-delete-by-admin': role === tenantRoles.admin ? ['create', 'delete'] : [],
     'write-by-admin': role === tenantRoles.admin ? ['create', 'update', 'patch', 'delete'] : [],
     write: ['create', 'update', 'patch', 'delete'],
   }
@@ -91,6 +92,7 @@ test('an auditor reads what decides about access and the log, and nothing of app
   const own = reads([
     'installations.github',
     'repositorygrants.github',
+    'grantapprovals.github',
     'grantpolicies.github',
     'halts.github',
     'previewapprovals.apps',

@@ -35,6 +35,7 @@ const changes: Readonly<Record<TenantAccess, Readonly<Record<Writer, readonly st
   read: { developer: [], admin: [] },
   'create-delete': { developer: ['create', 'delete'], admin: ['create', 'delete'] },
   'create-change-by-admin': { developer: [], admin: ['create', 'update', 'patch'] },
+  'create-delete-by-admin': { developer: [], admin: ['create', 'delete'] },
   'write-by-admin': { developer: [], admin: write },
   write: { developer: write, admin: write },
 }

@@ -37,6 +37,7 @@ const namesOf: Readonly<Record<string, Values>> = {
   application: `names ${resources.applications}`,
   pipeline: `names ${resources.pipelines}`,
   halt: `names ${resources.halts}`,
+  grant: `names ${resources.grants}`,
   policy: `names ${resources.policies}`,
   'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants}`,
 }

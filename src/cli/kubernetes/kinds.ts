@@ -6,6 +6,7 @@ import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { clusterKind, namespacedKind } from '../../api/builtin/resource-type.ts'
+import type { GrantApproval } from '../../api/github/grant-approval.ts'
 import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
@@ -24,6 +25,7 @@ export const appPipelines = namespacedKind<AppPipeline>(apps, 'AppPipeline', 'ap
 export const releases = namespacedKind<Release>(apps, 'Release', 'releases')
 export const installations = namespacedKind<Installation>(github, 'Installation', 'installations')
 export const repositoryGrants = namespacedKind<RepositoryGrant>(github, 'RepositoryGrant', 'repositorygrants')
+export const grantApprovals = namespacedKind<GrantApproval>(github, 'GrantApproval', 'grantapprovals')
 export const grantPolicies = namespacedKind<GrantPolicy>(github, 'GrantPolicy', 'grantpolicies')
 export const clusterGrantPolicies = clusterKind<ClusterGrantPolicy>(github, 'ClusterGrantPolicy', 'clustergrantpolicies')
 export const halts = namespacedKind<Halt>(github, 'Halt', 'halts')
@@ -39,6 +41,7 @@ export const ownKinds: readonly ResourceType[] = [
   releases,
   installations,
   repositoryGrants,
+  grantApprovals,
   grantPolicies,
   clusterGrantPolicies,
   halts,

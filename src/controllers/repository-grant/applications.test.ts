@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../api/apps/application.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { noAnswers } from '../../policy/grants/approvals.ts'
 import { noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import { type NamedApplication, namedApplications } from './applications.ts'
@@ -26,7 +27,7 @@ const shop: NamedApplication = { name: 'shop', uid: 'u1', isolated: false }
 
 function facts(object: RepositoryGrant, answer: GitHubAnswer, applications: readonly NamedApplication[]): Facts {
   const standing = { installation: installationObject, installationReady: true, halts: [], tenant: 'acme' }
-  const rules = { policies: noGrantPolicies, memberships: new Map<string, boolean>() }
+  const rules = { policies: noGrantPolicies, answers: noAnswers, memberships: new Map<string, boolean>() }
   return { ...standing, ...rules, object, answer, applications, askedAt: now }
 }
 

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
+import { noAnswers } from '../../policy/grants/approvals.ts'
 import { noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltObject } from '../../policy/testing/halt-object.ts'
 import { grantObject, host, installationObject, ready } from '../../services/token-desk/testing/desk-objects.ts'
@@ -35,6 +36,7 @@ function facts(change: Partial<Facts> = {}): Facts {
     answer: found(),
     halts: [],
     policies: noGrantPolicies,
+    answers: noAnswers,
     memberships: new Map(),
     applications: [],
     tenant: 'acme',

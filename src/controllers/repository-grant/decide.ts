@@ -1,6 +1,10 @@
 // Whether a grant is approved (by the checks, then by the policy) and whether it holds now. Pure. The condition Approved
 // reports the decision; Ready reports that it holds now. An outage of GitHub of less than a day changes neither.
-import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import {
+  type GrantDecisionName,
+  type RepositoryGrant,
+  repositoryGrantReasons as reasons,
+} from '../../api/github/repository-grant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
 import { auditRuling, policyRuling } from '../../policy/grants/policy-ruling.ts'
@@ -9,11 +13,11 @@ import type { Unreachable } from '../kit/github-unreachable.ts'
 import { applicationNames, applicationProblem } from './applications.ts'
 import { checks } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
-import { isOfThesePolicies, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
+import { isOfTheseVoices, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
-export type Ruling = Refusal & { readonly decision: 'Approved' | 'Denied'; readonly rule: string }
+export type Ruling = Refusal & { readonly decision: GrantDecisionName; readonly rule: string }
 
 type State = Pick<WantedCondition, 'status' | 'reason' | 'message'>
 
@@ -26,7 +30,7 @@ export type Decision = {
   readonly ready: WantedCondition
   /** GitHub answered everything just now. */
   readonly checked: boolean
-  /** The ruling is from the policies as they are now. */
+  /** The ruling is from the policies, and the answers of people, as they are now. */
   readonly isOfPolicies: boolean
   /** What policies in mode Audit would change; of a ruling of an earlier time, what the status says. */
   readonly audit: NonNullable<RepositoryGrant['status']>['audit']
@@ -66,7 +70,7 @@ function rulingOn(facts: Facts, judged: Judged): Ruling {
   if (refusal) return { decision: 'Denied', ...refusal }
   const ruling = policyRuling(facts.policies.enforced, facts.object, knownOfGrant(facts, judged.held))
   if (ruling.decision === 'Approved') return approvedBy(ruling, facts, judged)
-  if (ruling.decision === 'Denied') return ruling as Ruling
+  if (ruling.decision !== 'Unknown') return ruling
   // GitHub did not say what the policies ask for, such as the visibility of a repository.
   const message = 'the policies cannot decide about it: GitHub does not say what they ask for'
   return { decision: 'Denied', rule: 'policy-facts-are-known', reason: reasons.deniedByGrantPolicy, message }
@@ -80,16 +84,17 @@ function approvedBy({ rule, reason, message }: Decided, { object }: Facts, judge
 }
 
 /**
- * What the policies say while GitHub is not asked: a denial counts at once, an approval only for what was approved before. A
- * denial of before stays until GitHub is asked. Undefined when they need more, or nothing changed.
+ * What policies and people say while GitHub is not asked: what does not approve counts at once, an approval only for what was
+ * approved before. A denial of before stays until GitHub is asked. Undefined when they need more, or nothing changed.
  */
 function rulingWithout(facts: Facts, judged: Judged): Ruling | undefined {
   const { status } = facts.object
   const isDecided = status?.decision !== undefined
-  if (facts.installation === undefined || (isDecided && isOfThesePolicies(facts))) return undefined
+  if (facts.installation === undefined || (isDecided && isOfTheseVoices(facts))) return undefined
   const ruling = rulingUnasked(facts)
-  if (ruling?.decision === 'Denied') return ruling as Ruling
-  return ruling?.decision === 'Approved' && status?.decision === 'Approved' ? approvedBy(ruling, facts, judged) : undefined
+  if (ruling === undefined || ruling.decision === 'Unknown') return undefined
+  if (ruling.decision !== 'Approved') return ruling
+  return status?.decision === 'Approved' ? approvedBy(ruling, facts, judged) : undefined
 }
 
 type Ruled = Pick<Decision, 'judged' | 'ruling' | 'isOfPolicies'>
@@ -158,11 +163,11 @@ function readiness(facts: Facts, ruling: Ruling | undefined, { judged: { held },
   }
   if (answer.kind !== 'unreachable' || ruling?.decision !== 'Approved') return undefined
   const reason = reasonOf(answer)
-  if (!isOfPolicies && !isOfThesePolicies(facts))
+  if (!isOfPolicies && !isOfTheseVoices(facts))
     return {
       status: 'False',
       reason,
-      message: `the policies changed, and to decide by them GitHub has to answer: ${answer.message}`,
+      message: `the policies or the answers of people changed, and to decide by them GitHub has to answer: ${answer.message}`,
     }
   if (askedAt.getTime() - Date.parse(checkedAt) < graceMilliseconds)
     return { status: 'True', reason, message: `not checked now: ${answer.message}; the grant was last checked at ${checkedAt}` }

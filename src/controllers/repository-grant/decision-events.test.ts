@@ -2,6 +2,7 @@
 // nothing new was decided.
 import { expect, test } from 'vitest'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { noAnswers } from '../../policy/grants/approvals.ts'
 import { noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
@@ -30,6 +31,7 @@ test('a decision is an Event of the grant, once', async () => {
       askedAt,
       halts: [],
       policies: noGrantPolicies,
+      answers: noAnswers,
       memberships: new Map(),
       applications: [],
       tenant: 'acme',

@@ -32,6 +32,7 @@ async function isAsked(
   const deps = {
     halts: { list: () => [] },
     policiesOf: () => policies,
+    approvalsOf: () => [],
     tenantOf: () => undefined,
     installations: { get: () => installation },
     githubApps: { get: () => Promise.reject(new Error('asked')) },
@@ -99,6 +100,7 @@ test('while GitHub wants no requests of the App, waiting uses up nothing of what
   const deps = {
     halts: { list: () => [] },
     policiesOf: () => noGrantPolicies,
+    approvalsOf: () => [],
     tenantOf: () => undefined,
     installations: { get: () => installationObject },
     githubApps: { get: async () => ({ client: { mintRefusal: () => refusal } }) },

@@ -3,6 +3,7 @@
 // when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest, and
 // what policies deny in any case costs nothing at all.
 import type { Application } from '../../api/apps/application.ts'
+import type { GrantApproval } from '../../api/github/grant-approval.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
@@ -10,6 +11,7 @@ import { parseUserSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { type Answers, answersDigest, answersOf } from '../../policy/grants/approvals.ts'
 import type { GrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltOf } from '../../policy/halt.ts'
 import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
@@ -41,6 +43,8 @@ export type Facts = {
   readonly answer: GitHubAnswer
   readonly halts: readonly Halt[]
   readonly policies: GrantPolicies
+  /** What people answered. */
+  readonly answers: Answers
   /** To which teams the requester belongs and with which roles, as far as policies needed it. */
   readonly memberships: ReadonlyMap<string, boolean>
   /** Those that its subjects name. */
@@ -55,6 +59,8 @@ export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly halts: Pick<Cache<Halt>, 'list'>
   readonly policiesOf: KnownPolicies
+  /** The GrantApprovals that name the grant. */
+  readonly approvalsOf: (grant: RepositoryGrant) => readonly GrantApproval[]
   readonly applications: Pick<Cache<Application>, 'get'>
   readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
@@ -73,8 +79,10 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const tenant = deps.tenantOf(namespace)
   const policies = deps.policiesOf(namespace)
   const applications = namedApplications(object, deps.applications)
+  const host = installation?.spec.account.host
+  const answers = answersOf(deps.approvalsOf(object), { grant: object, host, halts, now: askedAt })
   const facts = (answer: GitHubAnswer, memberships: Facts['memberships'] = new Map()): Facts => ({
-    ...{ object, installation, installationReady, answer, halts, policies, memberships, applications, askedAt },
+    ...{ object, installation, installationReady, answer, halts, policies, answers, memberships, applications, askedAt },
     tenant: tenant?.metadata.name ?? namespace,
   })
   const unasked = facts({ kind: 'not-due' })
@@ -166,6 +174,7 @@ async function isDue(deps: GatherDeps, facts: Facts, installation: Installation)
   if (pausing.has(findCondition(status.conditions, 'Ready')?.reason ?? '')) return true
   if (status.observedInputs !== decisionInputs(installation)) return true
   if (!isOfThesePolicies(facts) && !isDecidedUnasked(facts)) return true
+  if (status.observedAnswers !== answersDigest(facts.answers)) return true
   if (status.decision !== 'Approved') return false
   const { inUseMilliseconds, atRestMilliseconds } = deps.recheck
   const sinceCheck = now.getTime() - Date.parse(status.checkedAt)

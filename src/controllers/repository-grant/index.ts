@@ -1,10 +1,11 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
 // it, a Halt or a policy those that it may be about. Decides nothing.
 import { type Application, application } from '../../api/apps/application.ts'
+import { type GrantApproval, grantApproval } from '../../api/github/grant-approval.ts'
 import { type ClusterGrantPolicy, clusterGrantPolicy, type GrantPolicy, grantPolicy } from '../../api/github/grant-policy.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
@@ -31,6 +32,7 @@ export type RepositoryGrantControllerDeps = Omit<
   | 'halts'
   | 'applications'
   | 'policiesOf'
+  | 'approvalsOf'
   | 'tenantOf'
   | 'tenantsIn'
   | 'recheck'
@@ -44,6 +46,7 @@ export type RepositoryGrantControllerDeps = Omit<
 
 const byInstallation = 'repository-grant/by-installation'
 const byApplication = 'repository-grant/by-application'
+const byGrant = 'repository-grant/answers-by-grant'
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createRepositoryGrantController(deps: RepositoryGrantControllerDeps): ControllerDefinition {
@@ -55,6 +58,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     policies: manager.cache(grantPolicy),
     clusterPolicies: manager.cache(clusterGrantPolicy),
   })
+  const approvals = manager.cache(grantApproval)
   const applications = manager.cache(application)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
@@ -69,6 +73,12 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   grants.addIndex(byApplication, grant =>
     applicationNames(grant).map(name => keyText({ namespace: grant.metadata.namespace ?? '', name })),
   )
+  const grantOf = ({ metadata, spec }: GrantApproval): ObjectKey => ({
+    namespace: metadata.namespace ?? '',
+    name: spec.grant.name,
+  })
+  approvals.addIndex(byGrant, approval => [keyText(grantOf(approval))])
+  const approvalsOf = (grant: RepositoryGrant) => approvals.byIndex(byGrant, keyText(keyOf(grant)))
   const deciding = ({ metadata, spec }: Application): unknown => [
     metadata.uid,
     metadata.deletionTimestamp,
@@ -99,11 +109,18 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       }),
       watches(halt, within, { predicate: partChanged(standing) }),
       watches(grantPolicy, ({ metadata }) => grants.list(metadata.namespace).map(keyOf), { predicate: partChanged(said) }),
+      // Its status is from the grant.
+      watches(grantApproval, approval => [grantOf(approval)], {
+        predicate: partChanged(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]),
+      }),
       watches(clusterGrantPolicy, () => grants.list().map(keyOf), { predicate: partChanged(said) }),
     ],
     reconcile: context =>
       reconcileRepositoryGrant(
-        { ...deps, budget, inStep, grants, status, installations, halts, applications, policiesOf, tenantOf, tenantsIn, recheck },
+        {
+          ...{ ...deps, budget, inStep, grants, status, installations, halts, applications },
+          ...{ policiesOf, approvalsOf, tenantOf, tenantsIn, recheck },
+        },
         context,
       ),
   }

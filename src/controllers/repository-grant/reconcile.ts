@@ -78,13 +78,17 @@ async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryG
 }
 
 /**
- * When nothing changes: at the end of the grant, and while it is ready when its use is to be looked at again. A denied grant
+ * When nothing changes: at the end of the grant or of an answer of a person, and while it is ready when its use is to be looked at again. A denied grant
  * and one without a ready Installation wait for a change of what they were decided from, which wakes them.
  */
-function nextCheck(deps: RepositoryGrantDeps, { object, answer, askedAt }: Facts, status: GrantStatus): Outcome {
-  const end = status.expiresAt === undefined ? maxWait : Date.parse(status.expiresAt) - askedAt.getTime()
-  if (end <= 0) return done
+function nextCheck(deps: RepositoryGrantDeps, facts: Facts, status: GrantStatus): Outcome {
+  const { object, answer, answers, askedAt } = facts
+  const now = askedAt.getTime()
+  const expires = status.expiresAt === undefined ? maxWait : Date.parse(status.expiresAt) - now
+  if (expires <= 0) return done
+  const lapses = answers.until === undefined ? maxWait : answers.until.getTime() - now
+  const end = Math.min(expires, lapses, maxWait)
   if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
-  if (findCondition(status.conditions, 'Ready')?.status !== 'True') return done
-  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOfGrant(object), end, maxWait))
+  if (findCondition(status.conditions, 'Ready')?.status !== 'True') return lapses < maxWait ? requeueAfter(end) : done
+  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOfGrant(object), end))
 }

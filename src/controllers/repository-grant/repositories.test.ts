@@ -4,6 +4,7 @@ import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { noAnswers } from '../../policy/grants/approvals.ts'
 import { noGrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltObject } from '../../policy/testing/halt-object.ts'
 import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
@@ -37,7 +38,7 @@ function found({ missing = [], archived = [], lost = [] }: Change = {}): GitHubA
 function factsAt(object: RepositoryGrant, minute: number, change: Partial<Facts> = {}): Facts {
   const askedAt = new Date(start + minute * 60_000)
   const standing = { installation: installationObject, installationReady: true, halts: [], applications: [], tenant: 'acme' }
-  const rules = { policies: noGrantPolicies, memberships: new Map<string, boolean>() }
+  const rules = { policies: noGrantPolicies, answers: noAnswers, memberships: new Map<string, boolean>() }
   return { object, ...standing, ...rules, answer: found(), askedAt, ...change }
 }
 

@@ -4,6 +4,7 @@
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
+import { answersDigest } from '../../policy/grants/approvals.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { boundApplications } from './applications.ts'
 import type { Decision } from './decide.ts'
@@ -19,10 +20,11 @@ export function isNewRuling(before: GrantStatus | undefined, { ruling }: Decisio
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
 export function nextStatus(
-  { object, installation, applications, answer, policies, askedAt }: Facts,
+  { object, installation, applications, answer, policies, answers, askedAt }: Facts,
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
-  const { conditions, observedWake, endedRepositories: _, audit: __, observedPolicies: ___, ...before } = object.status ?? {}
+  const { conditions, observedWake, endedRepositories: _, audit: __, ...rest } = object.status ?? {}
+  const { observedPolicies: ___, observedAnswers: ____, ...before } = rest
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
@@ -39,15 +41,18 @@ export function nextStatus(
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
-    ...defined({ observedWake: wake, observedPolicies: seenPolicies(object, policies, isOfPolicies), audit }),
+    ...defined({ observedWake: wake, ...seen(object, { policies, answers, isOfPolicies }), audit }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
   }
 }
 
-/** Those that the ruling is from. */
-function seenPolicies({ status }: Facts['object'], { digest }: Facts['policies'], isOfPolicies: boolean): string | undefined {
-  return isOfPolicies ? digest : status?.observedPolicies
+type Seen = Pick<Facts, 'policies' | 'answers'> & Pick<Decision, 'isOfPolicies'>
+
+/** What the ruling is from. */
+function seen({ status }: Facts['object'], { policies, answers, isOfPolicies }: Seen) {
+  if (isOfPolicies) return { observedPolicies: policies.digest, observedAnswers: answersDigest(answers) }
+  return { observedPolicies: status?.observedPolicies, observedAnswers: status?.observedAnswers }
 }
 
 /** From the first approval on, which has `applications`. */

@@ -13,6 +13,8 @@ const defaultApplications = 50
 const maxOtherGrants = 500
 /** Each is read before every delivery of a token in the namespace. */
 const maxHalts = 50
+/** Each is looked at with its grant, and deleted with it. */
+const maxGrantApprovals = 500
 /** Together at most 1,000 rules, which each decision about a grant looks at by an index. */
 const maxGrantPolicies = 10
 
@@ -33,6 +35,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
+    'count/grantapprovals.github.sekisho.dev': String(maxGrantApprovals),
     'count/grantpolicies.github.sekisho.dev': String(maxGrantPolicies),
     'count/halts.github.sekisho.dev': String(maxHalts),
     'count/repositorygrants.github.sekisho.dev': canonicalQuantity(

@@ -12,9 +12,13 @@ const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): Policy
   namespace: policyLayer('GrantPolicy', namespace),
 })
 
-function plainEffect(cluster: readonly Policy[], namespace: readonly Policy[], facts: PolicyFacts): 'Allow' | 'Deny' {
+/** The effect, and how many have to approve. */
+function plainEffect(cluster: readonly Policy[], namespace: readonly Policy[], facts: PolicyFacts) {
   const layers = [plainCasbin(cluster), plainCasbin(namespace)]
-  return atomsOfFacts(facts).every(atom => layers.every(layer => layer(facts, atom) === 'allow')) ? 'Allow' : 'Deny'
+  const effects = atomsOfFacts(facts).flatMap(atom => layers.map(layer => layer(facts, atom)))
+  if (effects.some(effect => effect === 'deny' || effect === 'none')) return { effect: 'Deny' }
+  const approvals = Math.max(0, ...effects.filter(effect => typeof effect === 'number'))
+  return approvals === 0 ? { effect: 'Allow' } : { effect: 'RequireApproval', approvals }
 }
 
 const choices = fc.array(fc.nat(5), { minLength: 8, maxLength: 8 })
@@ -24,7 +28,7 @@ describe('the index', () => {
     fc.assert(
       fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
         const known = completed(facts, picks)
-        expect(decidePolicies(setOf(cluster, namespace), known).effect).toBe(plainEffect(cluster, namespace, known))
+        expect(decidePolicies(setOf(cluster, namespace), known)).toMatchObject(plainEffect(cluster, namespace, known))
       }),
       { numRuns: 500 },
     )
@@ -169,9 +173,65 @@ describe('what wins', () => {
       { effect: 'Allow' },
     ],
     [
+      'approval is required from its level on, and allows its level',
+      [policy('cap', [writing])],
+      [policy('a', [{ ...writing, effect: 'RequireApproval' }])],
+      request({ contents: 'write' }),
+      { effect: 'RequireApproval', approvals: 1, rules: ['GrantPolicy/a/write', 'ClusterGrantPolicy/cap/write'] },
+    ],
+    [
+      'what is below the level of an approval is as before',
+      [],
+      [policy('a', [{ ...writing, effect: 'RequireApproval' }])],
+      request({ contents: 'read' }),
+      { effect: 'Allow' },
+    ],
+    [
+      'more access than with approval is not allowed by it, and not without it',
+      [],
+      [
+        policy('a', [
+          { ...writing, name: 'read', effect: 'RequireApproval', permissions: { contents: 'read' } },
+          { ...writing, permissions: { contents: 'admin' } },
+        ]),
+      ],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows' },
+    ],
+    [
+      'what allows as well does not spare the approval, of which the highest number counts',
+      [policy('cap', [{ ...writing, effect: 'RequireApproval', approvals: 3 }])],
+      [policy('a', [writing, { ...writing, name: 'two', effect: 'RequireApproval', approvals: 2 }])],
+      request({ contents: 'write' }),
+      { effect: 'RequireApproval', approvals: 3 },
+    ],
+    [
+      'an approval of a team needs the team',
+      [],
+      [
+        policy('a', [
+          { name: 't', effect: 'RequireApproval', requesters: [{ type: 'Team', id: 7 }], permissions: { contents: 'read' } },
+        ]),
+      ],
+      request({ contents: 'read' }),
+      { effect: 'Unknown', needs: { teams: [7], roles: [], repositories: false } },
+    ],
+    [
+      'a denial wins over an approval',
+      [],
+      [
+        policy('a', [
+          { name: 'ask', effect: 'RequireApproval', permissions: { contents: 'read' } },
+          { name: 'no', effect: 'Deny', permissions: { contents: 'read' } },
+        ]),
+      ],
+      request({ contents: 'read' }),
+      { effect: 'Deny', rule: 'GrantPolicy/a/no' },
+    ],
+    [
       'an effect of a later version denies',
       [],
-      [policy('a', [{ name: 'later', effect: 'RequireApproval' as 'Deny', permissions: { contents: 'read' } }])],
+      [policy('a', [{ name: 'later', effect: 'Notify' as 'Deny', permissions: { contents: 'read' } }])],
       request({ contents: 'read' }),
       { effect: 'Deny', rule: 'GrantPolicy/a/later' },
     ],

@@ -23,40 +23,53 @@ export function policiesDigest(set: PolicySet): string | undefined {
 export const noPolicies: PolicySet = { cluster: policyLayer('ClusterGrantPolicy', []), namespace: policyLayer('GrantPolicy', []) }
 
 /**
- * `Deny` as soon as it is certain, whatever else is not known; `Allow` when every combination is allowed, whatever is not known;
- * otherwise `Unknown`, with what it depends on.
+ * `Deny` as soon as it is certain, whatever else is not known; `Allow` when every combination is allowed, whatever is not known,
+ * and `RequireApproval` when one of them is with approval only; otherwise `Unknown`, with what it depends on.
  */
 export function decidePolicies(set: PolicySet, facts: PolicyFacts): PolicyVerdict {
-  const open: Open = { keys: new Set(), repositories: false }
-  const rules = new Set<string>()
-  let isUnknown = false
-  let unallowed: Unallowed | undefined
+  const so: SoFar = { open: { keys: new Set(), repositories: false }, rules: new Set(), isUnknown: false }
   for (const atom of atomsOf(facts)) {
     const one = decideAtom(set, facts, atom)
     if (one.effect === 'Deny') return deniedBy(one.row, atom)
-    if (one.effect === 'NotAllowed') unallowed ??= { atom, origin: one.origin }
-    if (one.effect === 'Allow') for (const rule of one.rules) rules.add(rule)
-    if (one.effect === 'Unknown') {
-      isUnknown = true
-      addTo(open, one.open)
-    }
+    addTo(so, one, atom)
   }
-  if (unallowed) return notAllowed(unallowed)
-  return isUnknown ? { effect: 'Unknown', needs: needsOf(open) } : { effect: 'Allow', rules: [...rules] }
+  if (so.unallowed) return notAllowed(so.unallowed)
+  if (so.isUnknown) return { effect: 'Unknown', needs: needsOf(so.open) }
+  return so.required ? requiresApproval(so.required, [...so.rules]) : { effect: 'Allow', rules: [...so.rules] }
 }
 
-function addTo(all: Open, { keys, repositories }: Open): void {
-  for (const key of keys) all.keys.add(key)
-  all.repositories = all.repositories || repositories
+/** What is known of the combinations so far. */
+type SoFar = {
+  readonly open: Open
+  readonly rules: Set<string>
+  isUnknown: boolean
+  unallowed?: Unallowed
+  required?: Required
+}
+
+function addTo(so: SoFar, one: Exclude<AtomVerdict, { effect: 'Deny' }>, atom: PolicyAtom): void {
+  switch (one.effect) {
+    case 'NotAllowed':
+      so.unallowed ??= { atom, origin: one.origin }
+      return
+    case 'Unknown':
+      so.isUnknown = true
+      for (const key of one.open.keys) so.open.keys.add(key)
+      so.open.repositories ||= one.open.repositories
+      return
+    case 'Allow':
+      for (const rule of one.rules) so.rules.add(rule)
+      if (one.approve && one.approve.approvals > (so.required?.row.approvals ?? 0)) so.required = { atom, row: one.approve }
+  }
 }
 
 type AtomVerdict =
   | { readonly effect: 'Deny'; readonly row: { readonly id: string; readonly origin: RuleOrigin } }
   | { readonly effect: 'NotAllowed'; readonly origin: Unallowed['origin'] }
   | { readonly effect: 'Unknown'; readonly open: Open }
-  | { readonly effect: 'Allow'; readonly rules: readonly string[] }
+  | { readonly effect: 'Allow'; readonly rules: readonly string[]; readonly approve: Required['row'] | undefined }
 
-/** From what wins to what loses; a further effect of rules has its place before `Allow`. */
+/** From what wins to what loses. */
 function decideAtom({ cluster, namespace }: PolicySet, facts: PolicyFacts, atom: PolicyAtom): AtomVerdict {
   const open: Open = { keys: new Set(), repositories: false }
   const ofCluster = findRules(cluster, facts, atom, open)
@@ -65,8 +78,12 @@ function decideAtom({ cluster, namespace }: PolicySet, facts: PolicyFacts, atom:
   if (row) return { effect: 'Deny', row }
   if (allowsNothing(ofNamespace)) return { effect: 'NotAllowed', origin: 'GrantPolicy' }
   if (allowsNothing(ofCluster)) return { effect: 'NotAllowed', origin: 'ClusterGrantPolicy' }
-  if (ofCluster.mayDeny || ofNamespace.mayDeny || !ofCluster.allow || !ofNamespace.allow) return { effect: 'Unknown', open }
-  return { effect: 'Allow', rules: [ofNamespace.allow.id, ofCluster.allow.id] }
+  const isOpen = ({ mayDeny, mayRequire, allow }: Found): boolean => mayDeny || mayRequire || allow === undefined
+  const [allow, cap] = [ofNamespace.allow, ofCluster.allow]
+  if (isOpen(ofCluster) || isOpen(ofNamespace) || !allow || !cap) return { effect: 'Unknown', open }
+  const requiring = [ofNamespace.approve, ofCluster.approve].filter(row => row !== undefined)
+  const [approve] = requiring.toSorted((a, b) => b.approvals - a.approvals)
+  return { effect: 'Allow', rules: [...new Set([...requiring, allow, cap].map(({ id }) => id))], approve }
 }
 
 function allowsNothing({ allow, mayAllow }: Found): boolean {
@@ -95,6 +112,16 @@ function describe({ subject, repository, permission, level }: PolicyAtom): strin
 function deniedBy({ id, origin }: { readonly id: string; readonly origin: RuleOrigin }, atom: PolicyAtom): PolicyVerdict {
   const message = `${describe(atom)} is denied by the rule ${id}`.slice(0, maxMessage)
   return { effect: 'Deny', rule: id, origin, message }
+}
+
+/** The rule that requires most approvals, and for what. */
+type Required = { readonly atom: PolicyAtom; readonly row: { readonly id: string; readonly approvals: number } }
+
+function requiresApproval({ atom, row: { id, approvals } }: Required, rules: readonly string[]): PolicyVerdict {
+  const people =
+    approvals === 1 ? 'an admin of the tenant who did not request it' : `${approvals} admins of the tenant who did not request it`
+  const message = `${describe(atom)} needs the approval of ${people}, by the rule ${id}`.slice(0, maxMessage)
+  return { effect: 'RequireApproval', rules, approvals, message }
 }
 
 /** Without a rule of either, what is missing is said of the first place that lacks it. */

@@ -49,12 +49,15 @@ export type Needs = {
 /** By whom: the platform's own rules, those of the cluster or those of the namespace. */
 export type RuleOrigin = 'built-in' | 'ClusterGrantPolicy' | 'GrantPolicy'
 
-/**
- * What policies say about a grant. `Unknown` is never an approval. A further effect of rules has its place between `Deny` and
- * `Allow`: the first of them that holds for one combination holds for the grant.
- */
+/** What policies say about a grant. `Unknown` is never an approval, and `RequireApproval` is none yet. */
 export type PolicyVerdict =
   | { readonly effect: 'Allow'; readonly rules: readonly string[] }
+  | {
+      readonly effect: 'RequireApproval'
+      readonly rules: readonly string[]
+      readonly approvals: number
+      readonly message: string
+    }
   | { readonly effect: 'Deny'; readonly rule: string; readonly origin: RuleOrigin; readonly message: string }
   | { readonly effect: 'Unknown'; readonly needs: Needs }
 

@@ -18,7 +18,9 @@ type Rule = Policy['spec']['rules'][number]
 type Row = {
   readonly id: string
   readonly origin: RuleOrigin
-  readonly denies: boolean
+  readonly effect: 'deny' | 'approve' | 'allow'
+  /** Of those that require approval. */
+  readonly approvals: number
   readonly permissions: ReadonlyMap<string, number>
   readonly host: string | undefined
   /** Of a rule that names all of its repositories in full: their names in lower case. */
@@ -43,7 +45,15 @@ export type PolicyLayer = {
 }
 
 /** What the rules of a layer say about one combination: the first that match, and whether others may. */
-export type Found = { deny: Row | undefined; allow: Row | undefined; mayDeny: boolean; mayAllow: boolean }
+export type Found = {
+  deny: Row | undefined
+  /** Of those that require approval, the one that requires most. */
+  approve: Row | undefined
+  allow: Row | undefined
+  mayDeny: boolean
+  mayRequire: boolean
+  mayAllow: boolean
+}
 
 const [anybody, anything] = ['*', '*']
 
@@ -67,7 +77,8 @@ function builtInRow({ id, effect, subject, permission, level }: GrantRule): Row 
   return {
     id,
     origin: 'built-in',
-    denies: effect === 'deny',
+    effect,
+    approvals: 0,
     permissions: new Map([[permission, permissionRank(level)]]),
     host: undefined,
     names: undefined,
@@ -84,7 +95,8 @@ function rowOf(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policy: string, rule:
     id: `${kind}/${policy}/${name}`,
     origin: kind,
     // What is not an allowance never becomes one.
-    denies: effect !== 'Allow',
+    effect: effect === 'Allow' ? 'allow' : effect === 'RequireApproval' ? 'approve' : 'deny',
+    approvals: rule.approvals ?? 1,
     permissions: new Map(Object.entries(permissions).map(([key, level]) => [key, rankOf(level)])),
     host,
     names: namesOf(rule),
@@ -140,14 +152,21 @@ export type Open = { readonly keys: Set<string>; repositories: boolean }
 
 /** What is not known about rules that may match is added to `open`. */
 export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, atom: PolicyAtom, open: Open): Found {
-  const found: Found = { deny: undefined, allow: undefined, mayDeny: false, mayAllow: false }
+  const found: Found = {
+    deny: undefined,
+    approve: undefined,
+    allow: undefined,
+    mayDeny: false,
+    mayRequire: false,
+    mayAllow: false,
+  }
   const level = permissionRank(atom.level)
   for (const permission of new Set([atom.permission, familyOf(atom.permission), anything])) {
     const bucket = layer.index.get(permission)
     for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester, atom.repository.name.toLowerCase()))
       for (const row of rows)
         if (covers(row, permission, level) && concerns(row, host, atom))
-          note(found, row, { isIn: includes(row, atom), asked, open })
+          note(found, row, { isIn: includes(row, atom), allows: allows(row, permission, level), asked, open })
   }
   return found
 }
@@ -177,24 +196,43 @@ function candidates(
   return found
 }
 
-type Match = { readonly isIn: boolean | undefined; readonly asked: string | undefined; readonly open: Open }
+type Match = {
+  readonly isIn: boolean | undefined
+  /** It allows what is asked for, if only with approval. */
+  readonly allows: boolean
+  readonly asked: string | undefined
+  readonly open: Open
+}
 
-function note(found: Found, row: Row, { isIn, asked, open }: Match): void {
-  if (isIn === false) return
-  if (isIn === true && asked === undefined) {
-    if (row.denies) found.deny ??= row
-    else found.allow ??= row
-    return
-  }
-  if (row.denies) found.mayDeny = true
-  else found.mayAllow = true
+function note(found: Found, row: Row, match: Match): void {
+  if (match.isIn === false) return
+  if (match.isIn === true && match.asked === undefined) noteCertain(found, row, match)
+  else notePossible(found, row, match)
+}
+
+function noteCertain(found: Found, row: Row, { allows }: Match): void {
+  if (row.effect === 'deny') found.deny ??= row
+  if (row.effect === 'approve' && row.approvals > (found.approve?.approvals ?? 0)) found.approve = row
+  if (allows) found.allow ??= row
+}
+
+function notePossible(found: Found, row: Row, { isIn, allows, asked, open }: Match): void {
+  if (row.effect === 'deny') found.mayDeny = true
+  if (row.effect === 'approve') found.mayRequire = true
+  if (allows) found.mayAllow = true
   if (asked !== undefined) open.keys.add(asked)
   if (isIn === undefined) open.repositories = true
 }
 
-function covers({ denies, permissions }: Row, permission: string, level: number): boolean {
+/** More access never needs less: what denies or requires approval holds from its level on. */
+function covers({ effect, permissions }: Row, permission: string, level: number): boolean {
   const named = permissions.get(permission)
-  return named !== undefined && (denies ? level >= named : level <= named)
+  return named !== undefined && (effect === 'allow' ? level <= named : level >= named)
+}
+
+/** Of a row that covers it: what requires approval allows its own level, not those above. */
+function allows({ effect, permissions }: Row, permission: string, level: number): boolean {
+  return effect === 'allow' || (effect === 'approve' && permissions.get(permission) === level)
 }
 
 function concerns({ host, subjects }: Row, given: string, { subject }: PolicyAtom): boolean {

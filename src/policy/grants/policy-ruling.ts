@@ -1,15 +1,20 @@
 // What the rules say about one RepositoryGrant, by what is known of it: the rules of the platform without policies, otherwise
 // the policies. Pure: the controller decides by it, and `sekisho policy test` says beforehand what the controller will decide.
-import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import {
+  type GrantDecisionName,
+  type RepositoryGrant,
+  repositoryGrantReasons as reasons,
+} from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'
 import { decideGrant } from '../decide-grant.ts'
+import type { Answers } from './approvals.ts'
 import { decidePolicies, hasPolicies, type PolicySet } from './decide-policies.ts'
 import type { GrantPolicies } from './grant-policies.ts'
-import type { Needs, PolicyFacts, PolicyRepository } from './policy-facts.ts'
+import type { Needs, PolicyFacts, PolicyRepository, PolicyVerdict } from './policy-facts.ts'
 
 /** A ruling, or what it depends on. `rule` names the rules that decided. */
 export type PolicyRuling =
-  | { readonly decision: 'Approved' | 'Denied'; readonly rule: string; readonly reason: string; readonly message: string }
+  | { readonly decision: GrantDecisionName; readonly rule: string; readonly reason: string; readonly message: string }
   | { readonly decision: 'Unknown'; readonly needs: Needs }
 
 /** Beside the grant itself. */
@@ -18,13 +23,20 @@ export type KnownOfGrant = {
   readonly host: string
   readonly repositories: readonly PolicyRepository[]
   readonly memberships: ReadonlyMap<string, boolean>
+  /** What people answered. */
+  readonly answers: Answers
 }
 
 const maxRule = 253
 const maxMessage = 1000
 
-/** Of the grant as it is, by what is known. */
+/** Of the grant as it is, by what is known. A person who denies it is asked before all policies. */
 export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: KnownOfGrant): PolicyRuling {
+  const { denial } = known.answers
+  if (denial !== undefined) {
+    const message = `${denial.by} denied it (GrantApproval ${denial.name}): ${denial.reason}`
+    return { decision: 'Denied', rule: `GrantApproval/${denial.name}`, reason: reasons.deniedByPerson, message }
+  }
   const { permissions, subjects, requestedBy } = spec
   if (!hasPolicies(set)) {
     const repositoryIds = known.repositories.map(({ id = 0 }) => id)
@@ -51,6 +63,8 @@ export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: K
       const reason = origin === 'built-in' ? reasons.deniedByPolicy : reasons.deniedByGrantPolicy
       return { decision: 'Denied', rule, reason, message: `${message}.` }
     }
+    case 'RequireApproval':
+      return byPeople(verdict, known.answers)
     case 'Allow': {
       const used = verdict.rules.join(', ')
       const message = `Allowed by ${used}`.slice(0, maxMessage / 2)
@@ -64,12 +78,30 @@ export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: K
   }
 }
 
+/** Approved as soon as people enough have; each of them is named. */
+function byPeople(
+  { rules, approvals, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
+  { approvedBy }: Answers,
+): PolicyRuling {
+  const rule = rules.join(',').slice(0, maxRule)
+  const people = approvedBy.join(', ')
+  if (approvedBy.length >= approvals)
+    return {
+      decision: 'Approved',
+      rule,
+      reason: reasons.approved,
+      message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
+    }
+  const so = approvedBy.length === 0 ? 'nobody has yet' : `${approvedBy.length} of ${approvals} have: ${people}`
+  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message: `${needed}: ${so}.`.slice(0, maxMessage) }
+}
+
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */
 export function auditRuling(
   { audited }: GrantPolicies,
   grant: RepositoryGrant,
   { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: { readonly decision: string } },
-): { readonly decision: 'Approved' | 'Denied'; readonly rule: string; readonly message: string } | undefined {
+): { readonly decision: GrantDecisionName; readonly rule: string; readonly message: string } | undefined {
   if (audited === undefined) return undefined
   const would = policyRuling(audited, grant, known)
   if (would.decision === 'Unknown' || would.decision === ruling.decision) return undefined

@@ -9,6 +9,7 @@ import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
 import { grantForApplication, grantOfReplacedApplication } from './grant-application.ts'
+import { grantApprovalScenario } from './grant-approval.ts'
 import { grantPolicyScenario } from './grant-policy.ts'
 import { haltLifting, haltScenario } from './halt.ts'
 import { haltedPersonScenario } from './halted-person.ts'
@@ -59,6 +60,7 @@ export const scenarios: readonly Scenario[] = [
   grantOfReplacedApplication,
   grantForApplication,
   repositoryGrantDeletion,
+  grantApprovalScenario,
   grantPolicyScenario,
   tokenDeskScenario,
   repositoryGrantScenario,

@@ -1,16 +1,18 @@
 // `sekisho policy test`: what a policy would change about the grants that exist, before it is written. It asks the function by
 // which the controller decides, with what the objects say; what only GitHub knows, it says so. It changes nothing.
 import { readFile } from 'node:fs/promises'
+import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { ClusterGrantPolicy, GrantPolicy } from '../../../api/github/grant-policy.ts'
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { answersOf } from '../../../policy/grants/approvals.ts'
 import { compilePolicies, type GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { type KnownOfGrant, policyRuling } from '../../../policy/grants/policy-ruling.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { fieldManager } from '../../kubernetes/cluster.ts'
-import { clusterGrantPolicies, grantPolicies, installations, repositoryGrants } from '../../kubernetes/kinds.ts'
+import { clusterGrantPolicies, grantApprovals, grantPolicies, installations, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { platformPolicies } from './policies.ts'
@@ -18,8 +20,8 @@ import { platformPolicies } from './policies.ts'
 type Options = { readonly output: ClusterFormat; readonly filename: string; readonly allNamespaces?: boolean }
 type Policy = GrantPolicy | ClusterGrantPolicy
 
-/** What becomes of a grant: `depends` on what GitHub says about teams, roles or visibility. */
-type Effect = 'ends' | 'may be approved' | 'depends' | 'as before'
+/** What becomes of a grant: `waits` for people who approve it, `depends` on what GitHub says about teams, roles or visibility. */
+type Effect = 'ends' | 'waits' | 'may be approved' | 'depends' | 'as before'
 
 /** Part of the contract of the command. `audit`: a policy in mode Audit is among those that were asked. */
 type Tested = {
@@ -33,17 +35,18 @@ type Tested = {
 const maxBytes = 4 * 1024 * 1024
 
 /** Says for each grant of the namespace what the policies of the file would change. */
-export async function policyTest({ cluster, terminal }: ClusterContext, options: Options): Promise<void> {
+export async function policyTest({ cluster, terminal, clock }: ClusterContext, options: Options): Promise<void> {
   const { client, namespace } = cluster
   const read = await readPolicies(options.filename)
   const tested: Policy[] = []
   for (const policy of read) tested.push(await judged(cluster, policy))
   const where = options.allNamespaces === true ? {} : { namespace }
   const ofPlatform = await platformPolicies(client)
-  const [own, grants, bound] = [
+  const [own, grants, bound, given] = [
     await client.list(grantPolicies, where),
     await client.list(repositoryGrants, where),
     await client.list(installations, where),
+    await client.list(grantApprovals, where),
   ]
   const changed = (before: readonly Policy[], kind: string): readonly Policy[] => {
     const added = tested.filter(policy => policy.kind === kind)
@@ -57,7 +60,7 @@ export async function policyTest({ cluster, terminal }: ClusterContext, options:
   const rows = [...byNamespace].flatMap(([name, some]) => {
     const isHere = ({ metadata }: Policy): boolean => metadata.namespace === name
     const after = compilePolicies(capped, ofAll.filter(isHere))
-    return some.map(grant => effectOn(grant, knownOf(grant, bound), after))
+    return some.map(grant => effectOn(grant, knownOf(grant, { bound, given, now: clock.now() }), after))
   })
   const shown = rows.map(({ grant, effect, rule, message }) => [grant, effect, rule, message])
   const text = () =>
@@ -115,19 +118,27 @@ async function judged({ client, namespace }: Cluster, policy: Policy): Promise<P
   }
 }
 
-function knownOf({ metadata, spec, status }: RepositoryGrant, bound: readonly Installation[]): KnownOfGrant {
+type Around = { readonly bound: readonly Installation[]; readonly given: readonly GrantApproval[]; readonly now: Date }
+
+function knownOf(grant: RepositoryGrant, { bound, given, now }: Around): KnownOfGrant {
+  const { metadata, spec, status } = grant
   const installation = bound.find(one => one.metadata.namespace === metadata.namespace && one.metadata.name === spec.installation)
   const repositories: KnownOfGrant['repositories'] =
     status?.repositories?.map(({ id, name }) => ({ id, name, visibility: undefined })) ??
     spec.repositories.map(name => ({ id: undefined, name, visibility: undefined }))
-  return { host: installation?.spec.account.host ?? '', repositories, memberships: new Map() }
+  const host = installation?.spec.account.host
+  const answers = answersOf(
+    given.filter(({ metadata: { namespace } }) => namespace === metadata.namespace),
+    { grant, host, halts: [], now },
+  )
+  return { host: host ?? '', repositories, memberships: new Map(), answers }
 }
 
 /** Policies in mode Audit are tested as if they were enforced: the result is what they would change. */
 function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolicies): Tested {
   const isAudit = after.audited !== undefined
   const then = policyRuling(after.audited ?? after.enforced, grant, known)
-  const isApproved = grant.status?.decision === 'Approved'
+  const { decision } = grant.status ?? {}
   const named = `${grant.metadata.namespace}/${grant.metadata.name}`
   if (then.decision === 'Unknown') {
     const { teams, roles, repositories } = then.needs
@@ -138,8 +149,8 @@ function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolic
     ]
     return { grant: named, effect: 'depends', rule: '', message: `on what GitHub says about ${open.join(', ')}`, audit: isAudit }
   }
-  const isThen = then.decision === 'Approved'
-  const changed: Effect = isThen ? 'may be approved' : 'ends'
-  const effect = isThen === isApproved ? 'as before' : changed
+  const changed = ({ Approved: 'may be approved', Waiting: 'waits', Denied: 'ends' } as const)[then.decision]
+  const isSame = then.decision === decision || (then.decision === 'Denied' && decision !== 'Approved')
+  const effect: Effect = isSame ? 'as before' : changed
   return { grant: named, effect, rule: then.rule, message: then.message, audit: isAudit }
 }

@@ -2,6 +2,7 @@
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
+import { type Answers, answersDigest } from '../../../policy/grants/approvals.ts'
 import { hasPolicies } from '../../../policy/grants/decide-policies.ts'
 import type { GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { type KnownOfGrant, needsOfGrant, type PolicyRuling, policyRuling } from '../../../policy/grants/policy-ruling.ts'
@@ -14,11 +15,12 @@ export type PolicedGrant = {
   readonly answer: ProbeAnswer | { readonly kind: 'not-due' | 'no-person' | 'unreachable' }
   readonly policies: GrantPolicies
   readonly memberships: ReadonlyMap<string, boolean>
+  readonly answers: Answers
 }
 
 /** Of `repositories`, which GitHub named just now or which the status holds. */
 export function knownOfGrant(
-  { installation, answer, memberships }: PolicedGrant,
+  { installation, answer, memberships, answers }: PolicedGrant,
   repositories: readonly Repository[],
 ): KnownOfGrant {
   const visibility = answer.kind === 'found' ? answer.visibility : undefined
@@ -26,11 +28,12 @@ export function knownOfGrant(
     host: installation?.spec.account.host ?? '',
     repositories: repositories.map(({ id, name }) => ({ id, name, visibility: visibility?.get(id) })),
     memberships,
+    answers,
   }
 }
 
 /** Before the first answer of GitHub: by the names of the spec, which are the present ones or mean no repository. */
-function knownBefore({ object, installation, memberships }: PolicedGrant): KnownOfGrant {
+function knownBefore({ object, installation, memberships, answers }: PolicedGrant): KnownOfGrant {
   const { repositories } = object.status ?? {}
   return {
     host: installation?.spec.account.host ?? '',
@@ -38,12 +41,18 @@ function knownBefore({ object, installation, memberships }: PolicedGrant): Known
       ? repositories.map(({ id, name }) => ({ id, name, visibility: undefined }))
       : object.spec.repositories.map(name => ({ id: undefined, name, visibility: undefined })),
     memberships,
+    answers,
   }
 }
 
 /** Whether the grant was decided from these policies. */
 export function isOfThesePolicies({ object: { status }, policies }: Pick<PolicedGrant, 'object' | 'policies'>): boolean {
   return status?.observedPolicies === policies.digest
+}
+
+/** Whether it was decided from these policies and from these answers of people. */
+export function isOfTheseVoices(facts: Pick<PolicedGrant, 'object' | 'policies' | 'answers'>): boolean {
+  return isOfThesePolicies(facts) && facts.object.status?.observedAnswers === answersDigest(facts.answers)
 }
 
 /** Whether nothing can be approved, whatever GitHub answers: then it is not asked at all. Only before the first approval. */
@@ -55,13 +64,13 @@ export function isDeniedUnasked(facts: PolicedGrant): boolean {
 export function isDecidedUnasked(facts: PolicedGrant): boolean {
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown' || facts.policies.audited !== undefined) return false
-  return ruling.decision === 'Denied' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
+  return ruling.decision !== 'Approved' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
 }
 
 /** By what is known without GitHub; undefined while that is nothing that the platform's own rules could decide by. */
 export function rulingUnasked(facts: PolicedGrant): PolicyRuling | undefined {
   const { object, policies } = facts
-  const isResolved = object.status?.repositories !== undefined
+  const isResolved = object.status?.repositories !== undefined || facts.answers.denial !== undefined
   return isResolved || hasPolicies(policies.enforced) ? policyRuling(policies.enforced, object, knownBefore(facts)) : undefined
 }
 

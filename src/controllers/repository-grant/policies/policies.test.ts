@@ -3,10 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import type { GrantPolicy } from '../../../api/github/grant-policy.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { type Answers, noAnswers } from '../../../policy/grants/approvals.ts'
 import { compilePolicies, noGrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { grantObject, installationObject, ready } from '../../../services/token-desk/testing/desk-objects.ts'
 import { decide } from '../decide.ts'
 import type { Facts, GitHubAnswer } from '../gather.ts'
+import { decisionRecord } from '../records/record-decision.ts'
 import { nextStatus } from '../status.ts'
 import { isDecidedUnasked, isDeniedUnasked, neededMemberships } from './known-of-grant.ts'
 import { createKnownPolicies } from './known-policies.ts'
@@ -46,6 +48,7 @@ function facts(change: Partial<Facts>): Facts {
     halts: [],
     applications: [],
     policies: noGrantPolicies,
+    answers: noAnswers,
     memberships: new Map(),
     tenant: 'acme',
     askedAt: new Date('2026-06-01T12:00:00Z'),
@@ -171,4 +174,70 @@ test('policies are compiled once for each state of them', () => {
   expect(policiesOf('acme').digest).not.toBe(first.digest)
   stored = []
   expect(policiesOf('acme')).toBe(noGrantPolicies)
+})
+
+describe('a policy that requires approval', () => {
+  const policies = of(policy({ effect: 'RequireApproval', approvals: 2 }))
+  const by = (...people: readonly string[]): Answers => ({ ...noAnswers, approvedBy: people })
+  const denied: Answers = { ...noAnswers, denial: { name: 'no', by: 'erin', reason: 'use the pipeline' } }
+
+  test('waits for people enough, says how many are missing, and records who they were', () => {
+    const asked = { policies, answer: found }
+    expect(decide(facts(asked))).toMatchObject({
+      revoke: true,
+      ruling: { decision: 'Waiting', reason: 'WaitingForApproval' },
+      ready: { status: 'False', message: expect.stringContaining('2 admins of the tenant who did not request it') },
+    })
+    const one = decide(facts({ ...asked, answers: by('erin') }))
+    expect(one.ready.message).toContain('1 of 2 have: erin')
+    const both = facts({ ...asked, answers: by('erin', 'olivia') })
+    const decision = decide(both)
+    expect(decision).toMatchObject({ ruling: { decision: 'Approved' }, ready: { status: 'True' } })
+    expect(nextStatus(both, decision).observedAnswers).toBe('erin, olivia')
+    expect(decisionRecord(both, decision)).toMatchObject({ outcome: 'allowed', details: { approvedBy: ['erin', 'olivia'] } })
+  })
+
+  test('asks GitHub before people are asked', () => {
+    expect(isDeniedUnasked(facts({ policies }))).toBe(false)
+  })
+
+  test('ends what was approved when an answer is taken back, also while GitHub does not answer', () => {
+    const answer = { kind: 'unreachable', message: '502', retryAfterSeconds: undefined } as const
+    const status = {
+      ...approved.status,
+      checkedAt: '2026-06-01T11:00:00Z',
+      observedPolicies: policies.digest,
+      observedAnswers: 'erin, olivia',
+    }
+    const object = { ...approved, status } as RepositoryGrant
+    expect(decide(facts({ object, policies, answer, answers: by('erin', 'olivia') })).ready.status).toBe('True')
+    const left = facts({ object, policies, answer, answers: by('erin') })
+    const decision = decide(left)
+    expect(decision).toMatchObject({ revoke: true, ruling: { decision: 'Waiting' }, ready: { status: 'False' } })
+    expect(nextStatus(left, decision).observedAnswers).toBe('erin')
+  })
+
+  test('approves nothing while GitHub does not answer', () => {
+    const answer = { kind: 'unreachable', message: '502', retryAfterSeconds: undefined } as const
+    const waiting = decide(facts({ policies, answer: found }))
+    const object = { ...fresh, status: nextStatus(facts({ policies, answer: found }), waiting) }
+    const given = facts({ object, policies, answer, answers: by('erin', 'olivia') })
+    expect(decide(given).ruling?.decision).toBe('Waiting')
+    expect(nextStatus(given, decide(given)).observedAnswers).toBeUndefined()
+  })
+
+  test('a person who denies is asked before any policy, and GitHub is not asked at all', () => {
+    for (const rules of [policies, noGrantPolicies]) {
+      const one = facts({ policies: rules, answers: denied })
+      expect(isDeniedUnasked(one)).toBe(true)
+      expect(decide(one).ruling).toMatchObject({ decision: 'Denied', reason: 'DeniedByPerson', rule: 'GrantApproval/no' })
+      expect(decide(facts({ object: approved, policies: rules, answers: denied }))).toMatchObject({ revoke: true })
+    }
+  })
+
+  test('in mode Audit says that the grant would wait', () => {
+    const audited = of(policy({ effect: 'RequireApproval' }, 'Audit'))
+    const decision = decide(facts({ policies: audited, answer: found }))
+    expect(decision).toMatchObject({ ruling: { decision: 'Approved' }, audit: { decision: 'Waiting' } })
+  })
 })

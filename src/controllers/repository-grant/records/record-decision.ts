@@ -29,8 +29,9 @@ export async function recordDecision(audit: DecisionLog, record: TenantAuditReco
   })
 }
 
+/** Of the decision, with who approved it. */
 export function decisionRecord(facts: Facts, { ruling, judged }: Decision): TenantAuditRecord {
-  const { answer, object } = facts
+  const { answer, answers, object } = facts
   const approved = ruling?.decision === 'Approved'
   const repositories = approved ? judged.held : answer.kind === 'found' ? answer.repositories : []
   return {
@@ -44,6 +45,7 @@ export function decisionRecord(facts: Facts, { ruling, judged }: Decision): Tena
       check: ruling?.reason ?? '',
       ...accessDetails(facts, ruling?.rule, repositories),
       delivery: object.spec.delivery,
+      ...(answers.approvedBy.length > 0 ? { approvedBy: [...answers.approvedBy] } : {}),
     },
   }
 }

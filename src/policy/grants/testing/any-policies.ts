@@ -27,7 +27,8 @@ const requester = fc.oneof(
 )
 const levels = fc.dictionary(some([...permissions, '*']), some(permissionLevels), { minKeys: 1, maxKeys: 3 })
 const rule = fc.record({
-  effect: some(['Allow', 'Allow', 'Deny'] as const),
+  effect: some(['Allow', 'Allow', 'Deny', 'RequireApproval'] as const),
+  approvals: fc.integer({ min: 1, max: 3 }),
   host: fc.option(some(hosts), { nil: undefined }),
   requesters: maybe(requester),
   repositories: maybe(some(patterns)),
@@ -48,7 +49,10 @@ export const anyPolicies: fc.Arbitrary<readonly Policy[]> = fc
   )
   .map(specs =>
     specs.map(({ builtInRules, rules }, at) => {
-      const named = rules.map((one, index) => ({ ...one, name: `rule-${index}` }))
+      const named = rules.map(({ approvals, ...one }, index) => {
+        const required = one.effect === 'RequireApproval' ? { approvals } : {}
+        return { ...one, ...required, name: `rule-${index}` }
+      })
       const spec = { mode: 'Enforce', builtInRules, rules: named }
       // Without what is undefined, as JSON is.
       return JSON.parse(

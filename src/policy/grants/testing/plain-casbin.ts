@@ -12,14 +12,14 @@ const model = `
 r = host, requester, name, id, visibility, kind, subject, permission, family, level
 
 [policy_definition]
-p = id, host, requester, repository, visibility, kind, subject, permission, level, eft
+p = id, host, requester, repository, visibility, kind, subject, permission, level, scope, eft
 
 [policy_effect]
 e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
 
 [matchers]
 m = (p.permission == '*' || r.permission == p.permission || r.family == p.permission) \\
- && ((p.eft == 'allow' && r.level <= p.level) || (p.eft == 'deny' && r.level >= p.level)) \\
+ && ((p.scope == 'up to' && r.level <= p.level) || (p.scope == 'from' && r.level >= p.level) || (p.scope == 'only' && r.level == p.level)) \\
  && (p.host == '*' || r.host == p.host) \\
  && (p.kind == '*' || r.kind == p.kind) && (p.subject == '*' || r.subject == p.subject) \\
  && (p.visibility == '*' || r.visibility == p.visibility) \\
@@ -27,13 +27,27 @@ m = (p.permission == '*' || r.permission == p.permission || r.family == p.permis
  && (p.repository == '*' || p.repository == r.id || isLike(r.name, p.repository))
 `
 
-/** What casbin says about one combination. */
-export type PlainEffect = 'allow' | 'deny' | 'none'
+/** What casbin says about one combination; a number: allowed when so many people approve. */
+export type PlainEffect = 'allow' | 'deny' | 'none' | number
+type Evaluator = (facts: PolicyFacts, atom: PolicyAtom) => 'allow' | 'deny' | 'none'
 
-/** Compiles the policies of one place; the facts that it is asked about must be complete. */
+/**
+ * Compiles the policies of one place; the facts that it is asked about must be complete. How many have to approve is asked of
+ * one enforcer for each number, in which the rules that require it deny.
+ */
 export function plainCasbin(policies: readonly Policy[]): (facts: PolicyFacts, atom: PolicyAtom) => PlainEffect {
+  const plain = enforcerOf(rowsOf(policies))
+  const requiring = [5, 4, 3, 2, 1].map(approvals => ({ approvals, asks: enforcerOf(requiringRows(policies, approvals)) }))
+  return (facts, atom) => {
+    const effect = plain(facts, atom)
+    return effect === 'allow' ? (requiring.find(({ asks }) => asks(facts, atom) === 'deny')?.approvals ?? effect) : effect
+  }
+}
+
+function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
+  if (rows.length === 0) return () => 'none'
   const definition = newModelFromString(model)
-  for (const row of rowsOf(policies)) definition.addPolicy('p', 'p', [...row])
+  for (const row of rows) definition.addPolicy('p', 'p', [...row])
   const enforcer = new Enforcer()
   enforcer.setModel(definition)
   const isOf = (keys: ReadonlySet<string>, key: string): boolean => keys.has(key)
@@ -62,9 +76,23 @@ function rowsOf(policies: readonly Policy[]): readonly (readonly string[])[] {
   const replaced = policies.some(({ spec }) => spec.builtInRules === 'Replace')
   const builtIn = defaultGrantRules
     .filter(({ effect }) => !replaced || effect === 'deny')
-    .map(rule => [rule.id, '*', '*', '*', '*', rule.subject, '*', rule.permission, rankText(rule.level), rule.effect])
+    .map(({ id, subject, permission, level, effect }) => {
+      const scope = effect === 'allow' ? 'up to' : 'from'
+      return [id, '*', '*', '*', '*', subject, '*', permission, rankText(level), scope, effect]
+    })
   return [...builtIn, ...policies.flatMap(({ metadata, spec }) => spec.rules.flatMap(rule => rowsOfRule(metadata.name, rule)))]
 }
+
+/** The rules that require so many approvals, as rows that deny from their level on. */
+function requiringRows(policies: readonly Policy[], count: number): readonly (readonly string[])[] {
+  return policies.flatMap(({ metadata, spec }) =>
+    spec.rules
+      .filter(({ effect, approvals = 1 }) => effect === 'RequireApproval' && approvals === count)
+      .flatMap(rule => rowsOfRule(metadata.name, { ...rule, effect: 'Deny' })),
+  )
+}
+
+const scopes = { Allow: ['up to', 'allow'], RequireApproval: ['only', 'allow'], Deny: ['from', 'deny'] } as const
 
 const rankText = (level: string): string => String(permissionRank(level))
 
@@ -82,7 +110,7 @@ function rowsOfRule(policy: string, rule: Rule): readonly (readonly string[])[] 
     (rule.visibility ?? ['*']).map(one => [one]),
     rule.subjects?.map(({ kind, name = '*' }) => [kind, name]) ?? [['*', '*']],
     Object.entries(rule.permissions).map(([permission, level]) => [permission, rankText(level)]),
-    [[rule.effect === 'Allow' ? 'allow' : 'deny']],
+    [scopes[rule.effect]],
   ]
   return lists.reduce((rows, list) => rows.flatMap(row => list.map(more => [...row, ...more])))
 }

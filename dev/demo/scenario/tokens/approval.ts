@@ -1,0 +1,83 @@
+// A grant that people answer for: a policy of an admin requires it, dave requests, and olivia approves; then a policy in mode Audit
+// says what it would have done.
+import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { type DemoContext, tenantNamespace } from '../../context.ts'
+import { expectThat, type Step } from '../../steps.ts'
+import { mustRun, type Person, run } from '../../tools.ts'
+import { commandLineLogin } from '../sign-in.ts'
+
+const [grantName, account] = ['demo-release', 'demo-release']
+const here = ['-n', tenantNamespace]
+
+const policy = (name: string, mode: string, effect: string): string => `apiVersion: github.sekisho.dev/v1alpha1
+kind: GrantPolicy
+metadata: {name: ${name}, namespace: ${tenantNamespace}}
+spec:
+  mode: ${mode}
+  rules:
+  - name: releases
+    effect: ${effect}
+    permissions: {contents: read}
+    subjects: [{kind: ServiceAccount, name: ${account}}]
+`
+
+const grant = `apiVersion: github.sekisho.dev/v1alpha1
+kind: RepositoryGrant
+metadata: {name: ${grantName}, namespace: ${tenantNamespace}}
+spec:
+  installation: github
+  repositories: [acme/shop]
+  permissions: {contents: read}
+  subjects: [{kind: ServiceAccount, name: ${account}}]
+  reason: the demo shows a grant that waits
+`
+
+export function approvalSteps(demo: DemoContext): readonly Step[] {
+  const { dave, olivia } = demo.people
+  const kubectl = (who: Person, args: readonly string[], input?: string): Promise<string> =>
+    mustRun(who, demo.tools.kubectl, args, input === undefined ? {} : { input })
+  const sekisho = (who: Person, args: readonly string[]) => run(who, demo.tools.sekisho, ['grants', ...args])
+  const grantWhen = (what: string, is: (status: NonNullable<RepositoryGrant['status']>) => boolean): Promise<RepositoryGrant> =>
+    waitUntil(what, async seen => {
+      const object: RepositoryGrant = JSON.parse(
+        await kubectl(dave, ['get', `repositorygrant/${grantName}`, ...here, '-o', 'json']),
+      )
+      return is(seen(object.status) ?? {}) ? object : undefined
+    })
+  const forget = async (): Promise<void> => {
+    const policies = ['grantpolicy/demo-approval', 'grantpolicy/demo-audit']
+    await kubectl(olivia, ['delete', `repositorygrant/${grantName}`, ...policies, ...here, '--ignore-not-found', '--wait=true'])
+  }
+  return [
+    {
+      title: 'a policy of olivia requires approval: the grant that dave requests waits, and dave cannot approve it',
+      run: async () => {
+        await commandLineLogin(demo, olivia)
+        await forget()
+        await kubectl(olivia, ['apply', '-f', '-'], policy('demo-approval', 'Enforce', 'RequireApproval'))
+        await kubectl(dave, ['apply', '-f', '-'], grant)
+        await grantWhen('the grant waits', ({ decision }) => decision === 'Waiting')
+        const own = await sekisho(dave, ['approve', grantName, '--reason', 'it is mine', ...here])
+        expectThat(own.code !== 0 && own.errors.includes('another admin'), `dave approved his own grant: ${own.errors}`)
+        const { output } = await sekisho(olivia, ['list', '--waiting', ...here])
+        expectThat(output.includes(grantName), `olivia does not see what waits: ${output}`)
+        return own.errors.trim().slice(0, 200)
+      },
+    },
+    {
+      title: 'olivia approves it, and a policy in mode Audit says that it would have refused it',
+      run: async () => {
+        await mustRun(olivia, demo.tools.sekisho, ['grants', 'approve', grantName, '--reason', 'releases need it', ...here])
+        await grantWhen('the grant is approved', ({ decision }) => decision === 'Approved')
+        await kubectl(olivia, ['apply', '-f', '-'], policy('demo-audit', 'Audit', 'Deny'))
+        const { status } = await grantWhen('the policy says what it would do', ({ audit }) => audit?.decision === 'Denied')
+        expectThat(status?.decision === 'Approved', `a policy in mode Audit decided: ${status?.decision}`)
+        const { output } = await sekisho(dave, ['explain', grantName, ...here])
+        expectThat(output.includes('releases need it'), `the answer is not explained: ${output}`)
+        await forget()
+        return output.trim().replaceAll('\n', '\n             ')
+      },
+    },
+  ]
+}

@@ -1,0 +1,87 @@
+// GrantApproval: the answer of one person to a RepositoryGrant for which a policy requires approval. It is bound to the grant that
+// the person saw, by its UID, and never changed. A grant with approvals enough is approved for as long as they count.
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import { defineReasons } from '../reasons/reason.ts'
+import { requestedByField } from '../schema/fields.ts'
+import { choice, integer, object, text } from '../schema/schema.ts'
+import { printableLine } from './halt.ts'
+
+/** What a person answers. */
+export const approvalAnswers = ['Approve', 'Deny'] as const
+
+const reasons = defineReasons({
+  ready: {
+    Counted: 'The answer counts for the RepositoryGrant.',
+  },
+  intended: {
+    Expired: '`lifetimeSeconds` have passed since the answer. The platform deletes the object.',
+    PersonHalted: 'A Halt of the person who answered stands in the way. The answer counts again when it is lifted.',
+  },
+  failed: {
+    GrantNotFound:
+      'There is no RepositoryGrant with this name and UID: it was deleted, and one that is created again needs answers of its own. The platform deletes the object.',
+    OwnRequest: 'The person who requested the grant cannot answer for it: another admin of the tenant must.',
+    NotAPerson: 'Only a person who is signed in with the GitHub of the Installation can answer.',
+  },
+})
+
+/** Reasons of the condition Ready. */
+export const grantApprovalReasons = reasons.names
+
+export const grantApproval = defineKind({
+  group: 'github',
+  kind: 'GrantApproval',
+  plural: 'grantapprovals',
+  shortNames: ['gappr'],
+  scope: 'Namespaced',
+  tenantAccess: 'create-delete-by-admin',
+  description:
+    'The answer of an admin of the tenant to a RepositoryGrant that waits for approval. It counts for that one object only, not for a later one of the same name, and not when its author requested the grant.',
+  writtenBy:
+    'Admins of the tenant create it, by `sekisho grants approve` and `sekisho grants deny`; only its author takes it back, by deleting it. Nobody changes it. The platform deletes it when its grant is gone, or when it has expired.',
+  immutableSpec: true,
+  spec: object(
+    {
+      grant: object(
+        {
+          name: text({ description: 'The name of the RepositoryGrant in this namespace.', max: 253 }),
+          uid: text({ description: 'The `metadata.uid` of the RepositoryGrant that the person saw.', min: 1, max: 64 }),
+        },
+        { description: 'What the answer is about.' },
+      ),
+      answer: choice(approvalAnswers, {
+        description:
+          '`Approve`: one of the approvals that the policy requires. `Deny`: the grant is denied for as long as this answer exists, whoever approves.',
+      }),
+      reason: text({
+        description: 'Why, as text for people who read the audit log. One line without control characters.',
+        min: 3,
+        max: 500,
+        pattern: printableLine,
+      }),
+      lifetimeSeconds: integer({
+        description:
+          'How long the answer counts, in seconds. The grant waits again when too few approvals count. The default is 30 days.',
+        min: 60,
+        max: 31_536_000,
+        default: 2_592_000,
+      }),
+      requestedBy: requestedByField,
+    },
+    { description: 'The answer. It cannot change: its author deletes it and creates another one.' },
+  ),
+  status: {},
+  conditions: { Ready: 'The answer counts.' },
+  reasons,
+  columns: [
+    { name: 'Grant', type: 'string', jsonPath: '.spec.grant.name' },
+    { name: 'Answer', type: 'string', jsonPath: '.spec.answer' },
+    { name: 'By', type: 'string', jsonPath: '.spec.requestedBy' },
+    ...readyColumns,
+    { name: 'Why', type: 'string', jsonPath: '.spec.reason', priority: 1 },
+    ageColumn,
+  ],
+  selectableFields: ['.spec.grant.name'],
+})
+
+export type GrantApproval = ObjectOf<typeof grantApproval>

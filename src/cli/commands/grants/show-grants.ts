@@ -1,0 +1,107 @@
+// `sekisho grants list` and `sekisho grants explain`: what is granted and what waits, from the objects that the controllers decide
+// by and report in.
+import type { GrantApproval } from '../../../api/github/grant-approval.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
+import { isAbout } from '../../../policy/grants/approvals.ts'
+import { found } from '../../kubernetes/cluster.ts'
+import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
+import { age, type ClusterFormat, present, table } from '../../output.ts'
+import type { ClusterContext } from '../cluster-context.ts'
+
+/** Part of the contract of the commands. */
+function resultOf({ metadata, spec, status }: RepositoryGrant) {
+  const ready = findCondition(status?.conditions, 'Ready')
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace,
+    decision: status?.decision ?? 'Undecided',
+    ready: ready?.status === 'True',
+    reason: ready?.reason ?? 'Pending',
+    message: ready?.message ?? '',
+    rule: status?.rule,
+    repositories: spec.repositories,
+    permissions: spec.permissions,
+    subjects: spec.subjects,
+    delivery: spec.delivery,
+    requestedBy: spec.requestedBy,
+    requestedFor: spec.reason,
+    expiresAt: status?.expiresAt,
+    audit: status?.audit,
+    createdAt: metadata.creationTimestamp,
+  }
+}
+
+type Result = ReturnType<typeof resultOf>
+
+const permissionsText = ({ permissions }: Result): string =>
+  Object.entries(permissions)
+    .map(([name, level]) => `${name}: ${level}`)
+    .join(', ')
+
+const isWaiting = ({ decision }: Result): boolean => decision === 'Waiting'
+
+/** Those that wait are first. */
+export async function grantsList(
+  { cluster, terminal, clock }: ClusterContext,
+  options: { readonly output: ClusterFormat; readonly waiting?: boolean; readonly allNamespaces?: boolean },
+): Promise<void> {
+  const { client, namespace } = cluster
+  const grants = await client.list(repositoryGrants, options.allNamespaces === true ? {} : { namespace })
+  const all = grants
+    .map(resultOf)
+    .filter(grant => options.waiting !== true || isWaiting(grant))
+    .toSorted((a, b) => Number(isWaiting(b)) - Number(isWaiting(a)) || compareText(a.name, b.name))
+  const rows = all.map(grant => [
+    options.allNamespaces === true ? `${grant.namespace}/${grant.name}` : grant.name,
+    grant.decision,
+    grant.reason,
+    grant.repositories.join(', '),
+    permissionsText(grant),
+    grant.requestedBy,
+    age(grant.createdAt, clock.now()),
+  ])
+  const none = options.waiting === true ? 'no grant waits for approval' : 'there is no grant'
+  const headers = ['GRANT', 'DECISION', 'STATE', 'REPOSITORIES', 'PERMISSIONS', 'BY', 'AGE']
+  await present(terminal, options.output, { value: all, text: () => (rows.length === 0 ? none : table(headers, rows)) })
+}
+
+/** Everything that a person needs who has to answer for it. */
+export async function grantsExplain(
+  { cluster, terminal }: ClusterContext,
+  options: { readonly output: ClusterFormat },
+  name: string,
+): Promise<void> {
+  const grant = await found(cluster, repositoryGrants, name)
+  const { namespace } = cluster
+  const all = await cluster.client.list(grantApprovals, { namespace })
+  const answers = all.filter(approval => isAbout(approval, grant)).map(answerOf)
+  const value = { ...resultOf(grant), answers }
+  const said = answers.map(({ by, answer, reason, state, message }) =>
+    state === 'Counted' ? `  ${by}: ${answer}, because: ${reason}` : `  ${by}: ${answer}, which does not count: ${message}`,
+  )
+  const subjects = value.subjects.map(({ kind, name: of }) => `${kind} ${of}`).join(', ')
+  const text = () =>
+    [
+      `RepositoryGrant ${value.name}: ${value.decision}, ${value.ready ? 'gives tokens' : 'gives no token'} (${value.reason})`,
+      `  what:    ${permissionsText(value)} on ${value.repositories.join(', ')}, by ${value.delivery}`,
+      `  for:     ${subjects}`,
+      `  by:      ${value.requestedBy}, because: ${value.requestedFor}`,
+      `  why:     ${value.message}`,
+      ...(value.rule === undefined ? [] : [`  rules:   ${value.rule}`]),
+      ...(value.expiresAt === undefined ? [] : [`  until:   ${value.expiresAt}`]),
+      ...(value.audit === undefined ? [] : [`  audited: it would be ${value.audit.decision}: ${value.audit.message}`]),
+      ...(said.length === 0 ? [] : ['Answers:', ...said]),
+      ...(isWaiting(value)
+        ? [`An admin of the tenant answers: sekisho grants approve ${value.name} --reason TEXT (or deny)`]
+        : []),
+    ].join('\n')
+  await present(terminal, options.output, { value, text })
+}
+
+function answerOf({ spec, status }: GrantApproval) {
+  const ready = findCondition(status?.conditions, 'Ready')
+  const { requestedBy: by, answer, reason } = spec
+  return { by, answer, reason, state: ready?.reason ?? 'Pending', message: ready?.message ?? 'not looked at yet' }
+}

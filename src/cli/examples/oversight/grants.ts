@@ -1,0 +1,31 @@
+// Examples of the commands for grants.
+import type { Example } from '../example.ts'
+
+export const grantExamples: Readonly<Record<string, readonly Example[]>> = {
+  'grants list': [
+    { line: 'sekisho grants list', does: 'show who was granted what', kubectl: 'kubectl get repositorygrants' },
+    { line: 'sekisho grants list --waiting', does: 'show what waits for an admin of the tenant' },
+    { line: 'sekisho grants list -A -o json', does: 'as a platform admin: all of them, for programs' },
+  ],
+  'grants explain': [
+    {
+      line: 'sekisho grants explain push-shop',
+      does: 'show what it gives, who decided, and what is missing',
+      kubectl: 'kubectl describe repositorygrant push-shop',
+    },
+  ],
+  'grants approve': [
+    {
+      line: 'sekisho grants approve push-shop --reason "the release pipeline tags versions"',
+      does: 'approve what another person requested',
+    },
+    {
+      line: 'sekisho grants approve push-shop --reason "looks right" --dry-run',
+      does: 'ask whether you may, and store nothing',
+    },
+  ],
+  'grants deny': [
+    { line: 'sekisho grants deny push-shop --reason "use the release pipeline"', does: 'deny it; live tokens under it end' },
+  ],
+  'grants withdraw': [{ line: 'sekisho grants withdraw push-shop', does: 'take your answer back: the grant is decided again' }],
+}

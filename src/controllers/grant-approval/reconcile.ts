@@ -1,0 +1,67 @@
+// Keeps the status of one GrantApproval current. Deletes it when its grant is gone, as the API server says, or when it has expired:
+// an answer about nothing would use up the quota of the tenant. The only file here that writes.
+import { type GrantApproval, grantApproval, grantApprovalReasons as reasons } from '../../api/github/grant-approval.ts'
+import type { Halt } from '../../api/github/halt.ts'
+import type { Installation } from '../../api/github/installation.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { ObjectKey } from '../../api/resource.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { done, type Outcome, requeueAfter } from '../../kube/controller/controller.ts'
+import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { uidOf } from '../../kube/object/owner.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { approvalProblem, endOfApproval, isAbout } from '../../policy/grants/approvals.ts'
+import type { StatusWriter } from '../kit/status-writer.ts'
+
+export type GrantApprovalDeps = {
+  readonly client: Pick<KubeClient, 'get' | 'delete'>
+  readonly approvals: Pick<Cache<GrantApproval>, 'get'>
+  readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
+  readonly installations: Pick<Cache<Installation>, 'get'>
+  readonly halts: Pick<Cache<Halt>, 'list'>
+  readonly status: StatusWriter<GrantApproval>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** What a timer of Node.js can hold: 24.8 days. */
+const maxWait = 2_147_000_000
+
+/** Idempotent. */
+export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: ObjectKey): Promise<Outcome> {
+  const { client, approvals, clock, status } = deps
+  const cached = approvals.get(key)
+  if (cached === undefined || cached.metadata.deletionTimestamp !== undefined) return done
+  const approval = status.latest(cached)
+  const { namespace = '' } = key
+  const named = { namespace, name: approval.spec.grant.name }
+  const known = deps.grants.get(named)
+  // A cache may not know yet what was created a moment ago.
+  const grant = isAbout(approval, known) ? known : await client.get(repositoryGrant, named)
+  const now = clock.now()
+  const host = hostOf(deps, grant)
+  const problem = approvalProblem(approval, { grant, host, halts: deps.halts.list(), now })
+  if (problem?.reason === reasons.grantNotFound || problem?.reason === reasons.expired) {
+    await client.delete(grantApproval, key, { uid: uidOf(approval) })
+    return done
+  }
+  const ready: WantedCondition = problem
+    ? { type: 'Ready', status: 'False', ...problem }
+    : { type: 'Ready', status: 'True', reason: reasons.counted, message: counted(approval) }
+  const generation = approval.metadata.generation ?? 1
+  const conditions = mergeConditions(approval.status?.conditions, [ready], generation, now)
+  await status.write(approval, { observedGeneration: generation, conditions })
+  return requeueAfter(Math.min(maxWait, endOfApproval(approval).getTime() - now.getTime()))
+}
+
+function counted(approval: GrantApproval): string {
+  const { answer, grant, requestedBy } = approval.spec
+  const what = answer === 'Approve' ? 'approves' : 'denies'
+  return `${requestedBy} ${what} RepositoryGrant ${grant.name} until ${endOfApproval(approval).toISOString()}`
+}
+
+function hostOf({ installations }: GrantApprovalDeps, grant: RepositoryGrant | undefined): string | undefined {
+  if (grant === undefined) return undefined
+  const { namespace = '' } = grant.metadata
+  return installations.get({ namespace, name: grant.spec.installation })?.spec.account.host
+}

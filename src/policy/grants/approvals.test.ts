@@ -1,0 +1,105 @@
+// Whose answer counts for a grant: each way in which one does not, and what several say together.
+import { describe, expect, test } from 'vitest'
+import type { GrantApproval } from '../../api/github/grant-approval.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { haltObject } from '../testing/halt-object.ts'
+import { type ApprovalFacts, answersDigest, answersOf, approvalProblem } from './approvals.ts'
+
+const [erin, olivia, dave] = ['github|github.test|1003', 'github|github.test|1001', 'github|github.test|1002']
+
+const grant = {
+  metadata: { name: 'push-shop', namespace: 'acme', uid: 'grant-uid', generation: 1 },
+  spec: { requestedBy: dave },
+} as unknown as RepositoryGrant
+const facts: ApprovalFacts = { grant, host: 'github.test', halts: [], now: new Date('2026-01-01T00:30:00Z') }
+
+function answer(by: string, change: Partial<GrantApproval['spec']> = {}, metadata: object = {}): GrantApproval {
+  return {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'GrantApproval',
+    metadata: { name: `of-${by}`, namespace: 'acme', uid: by, creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+    spec: {
+      grant: { name: 'push-shop', uid: 'grant-uid' },
+      answer: 'Approve',
+      reason: 'the release needs it',
+      lifetimeSeconds: 3600,
+      requestedBy: by,
+      ...change,
+    },
+  }
+}
+
+describe('an answer', () => {
+  test('of another admin counts', () => {
+    expect(approvalProblem(answer(olivia), facts)).toBeUndefined()
+  })
+
+  const person = (id: number) => ({ type: 'Person', person: { host: 'github.test', id } }) as const
+  test.each<[string, GrantApproval, Partial<ApprovalFacts>, string]>([
+    ['of the requester', answer(dave), {}, 'OwnRequest'],
+    ['about a grant that is gone', answer(olivia), { grant: undefined }, 'GrantNotFound'],
+    [
+      'about a grant that was deleted and created again',
+      answer(olivia),
+      { grant: { ...grant, metadata: { ...grant.metadata, uid: 'another' } } },
+      'GrantNotFound',
+    ],
+    ['about another grant', answer(olivia, { grant: { name: 'other', uid: 'grant-uid' } }), {}, 'GrantNotFound'],
+    ['without a uid, about a grant without one', answer(olivia, { grant: { name: 'push-shop', uid: '' } }), {}, 'GrantNotFound'],
+    ['of which the time is over', answer(olivia), { now: new Date('2026-01-01T01:00:00Z') }, 'Expired'],
+    ['without a time', answer(olivia, {}, { creationTimestamp: undefined }), {}, 'Expired'],
+    ['of a ServiceAccount', answer('system:serviceaccount:acme:bot'), {}, 'NotAPerson'],
+    ['of a person of another host', answer('github|other.test|1001'), {}, 'NotAPerson'],
+    ['of a name that only looks like a person', answer('github|github.test|01001'), {}, 'NotAPerson'],
+    ['of a person who is halted', answer(olivia), { halts: [haltObject(person(1001))] }, 'PersonHalted'],
+    [
+      'of the requester, when a certificate requested it',
+      answer('admin'),
+      { grant: { ...grant, spec: { ...grant.spec, requestedBy: 'admin' } }, host: undefined },
+      'NotAPerson',
+    ],
+  ])('%s does not', (_what, approval, change, reason) => {
+    const given = { ...facts, ...change }
+    expect(approvalProblem(approval, given)?.reason).toBe(reason)
+    expect(answersOf([approval], given)).toMatchObject({ approvedBy: [], denial: undefined })
+  })
+
+  test('counts again when the Halt of the person is lifted, and whatever else is halted', () => {
+    const lifted = haltObject(person(1001), { spec: { lifted: { by: erin, reason: 'a mistake' } } })
+    const everything = haltObject({ type: 'Everything' })
+    expect(approvalProblem(answer(olivia), { ...facts, halts: [lifted, everything] })).toBeUndefined()
+  })
+})
+
+describe('the answers', () => {
+  test('name each person once, however often they approve', () => {
+    const twice = [answer(olivia), answer(olivia, {}, { name: 'again', uid: 'again' }), answer(erin)]
+    expect(answersOf(twice, facts).approvedBy).toEqual([olivia, erin])
+    expect(answersOf(twice.toReversed(), facts)).toEqual(answersOf(twice, facts))
+  })
+
+  test('deny as soon as one does, and not by what is being taken back', () => {
+    const denial = answer(erin, { answer: 'Deny', reason: 'use the pipeline' })
+    const said = answersOf([answer(olivia), denial], facts)
+    expect(said.denial).toEqual({ name: `of-${erin}`, by: erin, reason: 'use the pipeline' })
+    const back = { ...denial, metadata: { ...denial.metadata, deletionTimestamp: '2026-01-01T00:20:00Z' } }
+    expect(answersOf([answer(olivia), back], facts).denial).toBeUndefined()
+  })
+
+  test('an answer of a later version denies', () => {
+    expect(answersOf([answer(olivia, { answer: 'Abstain' as 'Deny' })], facts).denial).toBeDefined()
+  })
+
+  test('end with the first that ends', () => {
+    const until = answersOf([answer(olivia), answer(erin, { lifetimeSeconds: 2400 })], facts).until
+    expect(until?.toISOString()).toBe('2026-01-01T00:40:00.000Z')
+  })
+
+  test('have a digest that changes with who answered what', () => {
+    const digests = [[], [answer(olivia)], [answer(erin)], [answer(erin, { answer: 'Deny' })]].map(all =>
+      answersDigest(answersOf(all, facts)),
+    )
+    expect(new Set(digests).size).toBe(4)
+    expect(digests[0]).toBeUndefined()
+  })
+})

@@ -1,0 +1,83 @@
+// Which answers of people count for a RepositoryGrant, and what they say together. Pure: the controllers of both kinds decide by
+// it. Four eyes: whoever requested the grant never counts, under whichever role.
+import { type GrantApproval, grantApprovalReasons as reasons } from '../../api/github/grant-approval.ts'
+import type { Halt } from '../../api/github/halt.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { parseUserSubject } from '../../api/names.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
+import type { Refusal } from '../check.ts'
+import { haltedText, haltOf } from '../halt.ts'
+
+/** What decides whether an answer counts; `host` is that of the Installation of the grant, undefined while it has none. */
+export type ApprovalFacts = {
+  readonly grant: RepositoryGrant | undefined
+  readonly host: string | undefined
+  readonly halts: readonly Halt[]
+  readonly now: Date
+}
+
+/** The answers that count. `by` is each person once. */
+export type Answers = {
+  readonly approvedBy: readonly string[]
+  readonly denial: { readonly name: string; readonly by: string; readonly reason: string } | undefined
+  /** When the first of them stops to count; undefined without any. */
+  readonly until: Date | undefined
+}
+
+/** Nobody answered. */
+export const noAnswers: Answers = { approvedBy: [], denial: undefined, until: undefined }
+
+/** The end of an answer; one without a time of creation, which the API server always sets, has ended. */
+export function endOfApproval({ metadata, spec }: GrantApproval): Date {
+  return new Date((Date.parse(metadata.creationTimestamp ?? '') || 0) + spec.lifetimeSeconds * 1000)
+}
+
+/** Whether it is about this very object. */
+export function isAbout({ spec }: GrantApproval, grant: RepositoryGrant | undefined): boolean {
+  const uid = grant?.metadata.uid
+  return uid !== undefined && grant?.metadata.name === spec.grant.name && uid === spec.grant.uid
+}
+
+/** Why the answer does not count; undefined when it does. */
+export function approvalProblem(approval: GrantApproval, { grant, host, halts, now }: ApprovalFacts): Refusal | undefined {
+  const { requestedBy: by, grant: named } = approval.spec
+  if (!isAbout(approval, grant) || grant === undefined)
+    return { reason: reasons.grantNotFound, message: `there is no RepositoryGrant ${named.name} with the UID ${named.uid}` }
+  if (endOfApproval(approval).getTime() <= now.getTime())
+    return { reason: reasons.expired, message: `expired at ${endOfApproval(approval).toISOString()}` }
+  const [person, requester] = [parseUserSubject(by), parseUserSubject(grant.spec.requestedBy)]
+  if (person === undefined || (host !== undefined && person.host !== host))
+    return { reason: reasons.notAPerson, message: `${by} is not a person on the GitHub of the Installation` }
+  const isRequester = person.host === requester?.host && person.userId === requester.userId
+  if (by === grant.spec.requestedBy || isRequester) {
+    const message = `${by} requested the grant and cannot answer for it: another admin of the tenant must`
+    return { reason: reasons.ownRequest, message }
+  }
+  // What else is halted keeps the grant itself from giving tokens.
+  const ofPeople = halts.filter(({ spec }) => spec.target.type === 'Person')
+  const halt = haltOf(ofPeople, { namespace: approval.metadata.namespace, requestedBy: by })
+  if (halt !== undefined) return { reason: reasons.personHalted, message: `${by} is ${haltedText(halt)}` }
+  return undefined
+}
+
+/** Of those in the namespace of the grant. The order does not matter. */
+export function answersOf(approvals: readonly GrantApproval[], facts: ApprovalFacts): Answers {
+  const counting = approvals
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(approval => approvalProblem(approval, facts) === undefined)
+    .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
+  const denial = counting.find(({ spec }) => spec.answer !== 'Approve')
+  const approvedBy = counting.filter(({ spec }) => spec.answer === 'Approve').map(({ spec }) => spec.requestedBy)
+  const ends = counting.map(approval => endOfApproval(approval).getTime())
+  return {
+    approvedBy: [...new Set(approvedBy)].toSorted(compareText),
+    denial: denial && { name: denial.metadata.name, by: denial.spec.requestedBy, reason: denial.spec.reason },
+    until: ends.length === 0 ? undefined : new Date(Math.min(...ends)),
+  }
+}
+
+/** Equal as long as the answers decide the same; undefined without any. */
+export function answersDigest({ approvedBy, denial }: Answers): string | undefined {
+  if (approvedBy.length === 0 && denial === undefined) return undefined
+  return [...approvedBy, ...(denial === undefined ? [] : [`Deny ${denial.name}`])].join(', ').slice(0, 1000)
+}

@@ -1,0 +1,143 @@
+// Approvals on a real API server with the GitHub emulator: a grant that waits, whose answers count, and what ends with them.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GrantApproval, grantApproval } from '../../src/api/github/grant-approval.ts'
+import { type GrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { readyReason } from '../fixtures/application-fixture.ts'
+import { quiet } from '../fixtures/quiet.ts'
+import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
+
+let environment: DeskEnvironment
+beforeAll(async () => {
+  environment = await startDeskEnvironment()
+})
+afterAll(() => environment?.stop())
+
+const fieldManager = 'test'
+const [olivia, mia] = ['github|github.localhost|1001', 'github|github.localhost|1003']
+
+/** A policy that requires so many approvals for reading the shop. */
+async function policed(approvals: number): Promise<TenantFixture> {
+  const fixture = await withTenant(environment)
+  const { client, namespace } = fixture
+  await fixture.applyTenant()
+  await readyReason(client, tenant, { name: namespace }, 'NamespacesReady')
+  await fixture.bind()
+  const rule = { name: 'ask', effect: 'RequireApproval', approvals, permissions: { contents: 'read' } }
+  const { apiVersion, kind } = grantPolicy
+  const policy = { apiVersion, kind, metadata: { name: 'rules', namespace }, spec: { rules: [rule] } }
+  await client.apply(grantPolicy, policy as unknown as GrantPolicy, { fieldManager, force: true })
+  await readyReason(client, grantPolicy, { namespace, name: 'rules' }, 'Enforced')
+  return fixture
+}
+
+type Answer = { readonly by: string; readonly answer?: 'Approve' | 'Deny'; readonly lifetimeSeconds?: number }
+
+function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer = 'Approve', lifetimeSeconds }: Answer) {
+  const { apiVersion, kind } = grantApproval
+  const { name, namespace = '', uid = '' } = grant.metadata
+  const spec = {
+    grant: { name, uid },
+    answer,
+    reason: 'a test answers',
+    requestedBy: by,
+    ...(lifetimeSeconds && { lifetimeSeconds }),
+  }
+  const object = { apiVersion, kind, metadata: { generateName: 'answer-', namespace }, spec }
+  return client.create(grantApproval, object as unknown as GrantApproval, { fieldManager })
+}
+
+const grantIs = ({ client, namespace }: TenantFixture, reason: string) =>
+  readyReason(client, repositoryGrant, { namespace, name: 'read-shop' }, reason)
+const answerIs = ({ client }: TenantFixture, { metadata: { namespace = '', name } }: GrantApproval, reason: string) =>
+  readyReason(client, grantApproval, { namespace, name }, reason)
+const withdraw = ({ client }: TenantFixture, { metadata: { namespace = '', name } }: GrantApproval) =>
+  client.delete(grantApproval, { namespace, name })
+
+async function waiting(fixture: TenantFixture): Promise<RepositoryGrant> {
+  await fixture.requestGrant('read-shop', 'dave')
+  return grantIs(fixture, 'WaitingForApproval')
+}
+
+test('a grant waits until people enough who did not request it approve, and again when one takes it back', async () => {
+  const fixture = await policed(2)
+  const { namespace, client } = fixture
+  const grant = await waiting(fixture)
+  expect(grant.status).toMatchObject({ decision: 'Waiting', requester: { login: 'dave' } })
+  const subject = { kind: 'ServiceAccount', namespace, name: 'runner', uid: 'runner-uid' }
+  const request = async (of: RepositoryGrant) => (await fixture.desk.request({ grant: of, subject, actor: 'test' })).token
+  await expect(request(grant)).rejects.toMatchObject({ reason: 'GrantNotApproved' })
+
+  const own = await answer(fixture, grant, { by: grant.spec.requestedBy })
+  await answerIs(fixture, own, 'OwnRequest')
+  const bot = await answer(fixture, grant, { by: `system:serviceaccount:${namespace}:runner` })
+  await answerIs(fixture, bot, 'NotAPerson')
+  const first = await answer(fixture, grant, { by: olivia })
+  await answerIs(fixture, first, 'Counted')
+  // The same person a second time is one person.
+  await answerIs(fixture, await answer(fixture, grant, { by: olivia }), 'Counted')
+  const one = await waitUntil('one of two approved', async () => {
+    const seen = await grantIs(fixture, 'WaitingForApproval')
+    return seen.status?.observedAnswers === olivia ? seen : undefined
+  })
+  expect(one.status?.conditions?.find(({ type }) => type === 'Ready')?.message).toContain('1 of 2 have')
+
+  const second = await answer(fixture, grant, { by: mia })
+  const approved = await grantIs(fixture, 'Approved')
+  const token = await request(approved)
+  const works = async () =>
+    (await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers: { authorization: `Bearer ${token.reveal()}` } })).status
+  expect(await works()).toBe(200)
+
+  // A second reconcile writes nothing.
+  await quiet(fixture)
+  const before = fixture.writes.length
+  const labels = { metadata: { labels: { a: 'b' } } }
+  await client.mergePatch(repositoryGrant, { namespace, name: 'read-shop' }, labels, { fieldManager })
+  await client.mergePatch(grantApproval, { namespace, name: first.metadata.name }, labels, { fieldManager })
+  await quiet(fixture)
+  expect(fixture.writes.slice(before)).toEqual([])
+
+  await withdraw(fixture, second)
+  await grantIs(fixture, 'WaitingForApproval')
+  await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))
+  const decisions = await environment.store.audit.list({ namespace, action: 'grant.decided', limit: 10 })
+  expect(decisions.map(({ details }) => [details['decision'], details['approvedBy']])).toEqual([
+    ['Waiting', [olivia]],
+    ['Approved', [olivia, mia]],
+    ['Waiting', undefined],
+  ])
+})
+
+test('one who denies ends an approved grant, whoever approves; taken back, it is decided again', async () => {
+  const fixture = await policed(1)
+  const grant = await waiting(fixture)
+  await answer(fixture, grant, { by: olivia })
+  await grantIs(fixture, 'Approved')
+  const denial = await answer(fixture, grant, { by: mia, answer: 'Deny' })
+  const { status } = await grantIs(fixture, 'DeniedByPerson')
+  expect(status?.rule).toBe(`GrantApproval/${denial.metadata.name}`)
+  await withdraw(fixture, denial)
+  await grantIs(fixture, 'Approved')
+})
+
+test('an answer is for one object: a grant of the same name that is created again waits, and the old answer is deleted', async () => {
+  const fixture = await policed(1)
+  const { client, namespace } = fixture
+  const grant = await waiting(fixture)
+  const approval = await answer(fixture, grant, { by: olivia })
+  await grantIs(fixture, 'Approved')
+  await client.delete(repositoryGrant, { namespace, name: 'read-shop' })
+  const isGone = async (type: typeof repositoryGrant | typeof grantApproval, name: string) =>
+    (await client.get<GrantApproval | RepositoryGrant>(type, { namespace, name })) === undefined
+  await waitUntil('the grant is gone', () => isGone(repositoryGrant, 'read-shop'))
+  await waitUntil('its answer is gone', () => isGone(grantApproval, approval.metadata.name))
+  const again = await waiting(fixture)
+  // One that was given for the first object, and arrives late.
+  const late = await answer(fixture, grant, { by: olivia })
+  await waitUntil('the late answer is gone', () => isGone(grantApproval, late.metadata.name))
+  expect((await client.get(repositoryGrant, { namespace, name: 'read-shop' }))?.metadata.uid).toBe(again.metadata.uid)
+  await grantIs(fixture, 'WaitingForApproval')
+})
