@@ -1,7 +1,8 @@
 // Writes everything that is generated from the source and committed: the CRDs, the admission policies, the registration of
-// the webhook, the tenant roles, the rules and the dashboard of monitoring, and the reference pages, and removes what it wrote
-// once and writes no more. `--check` changes nothing and fails when a file is not up to date. Both fail when the code or the manifests name an environment variable that the
-// reference does not describe, and when a file keeps something in memory and does not say what.
+// the webhook, the tenant roles, the rules and the dashboard of monitoring, and the reference pages; removes what it wrote
+// once and writes no more. `--check` changes nothing and fails when a file is not up to date. Both fail when the code or the
+// manifests name an environment variable that the reference does not describe, and when a file keeps something in memory and
+// does not say what.
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'

@@ -1,5 +1,5 @@
-// GrantApproval: the answer of one person to a RepositoryGrant for which a policy requires approval. It is bound to the grant that
-// the person saw, by its UID, and never changed. A grant with approvals enough is approved for as long as they count.
+// GrantApproval: the answer of one person to a RepositoryGrant for which a policy requires approval. It is bound to the grant
+// that the person saw, by its UID, and never changed. A grant with approvals enough is approved for as long as they count.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { requestedByField } from '../schema/fields.ts'

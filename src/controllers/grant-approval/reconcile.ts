@@ -1,5 +1,5 @@
-// Keeps the status of one GrantApproval current. Deletes it when its grant is gone, as the API server says, or when it has expired:
-// an answer about nothing would use up the quota of the tenant. The only file here that writes.
+// Keeps the status of one GrantApproval current. Deletes it when its grant is gone, as the API server says, or when it has
+// expired: an answer about nothing would use up the quota of the tenant. The only file here that writes.
 import { type GrantApproval, grantApproval, grantApprovalReasons as reasons } from '../../api/github/grant-approval.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'

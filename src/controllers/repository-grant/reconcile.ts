@@ -78,8 +78,9 @@ async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryG
 }
 
 /**
- * When nothing changes: at the end of the grant or of an answer of a person, and while it is ready when its use is to be looked at again. A denied grant
- * and one without a ready Installation wait for a change of what they were decided from, which wakes them.
+ * When nothing changes: at the end of the grant or of an answer of a person, and while it is ready when its use is to be
+ * looked at again. A denied grant and one without a ready Installation wait for a change of what they were decided from,
+ * which wakes them.
  */
 function nextCheck(deps: RepositoryGrantDeps, facts: Facts, status: GrantStatus): Outcome {
   const { object, answer, answers, askedAt } = facts

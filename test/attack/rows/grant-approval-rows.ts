@@ -1,5 +1,6 @@
-// Attacks on the answers to grants: one that a program gives, one in the name of another person, and one that somebody else than
-// its author changes or takes back. That nobody answers for their own grant is decided by the controller (grant-approvals.test.ts).
+// Attacks on the answers to grants: one that a program gives, one in the name of another person, and one that somebody else
+// than its author changes or takes back. That nobody answers for their own grant is decided by the controller
+// (grant-approvals.test.ts).
 import {
   broker,
   clusterAdministrator,

@@ -1,5 +1,5 @@
-// A policy requires approval of what is approved, with an active token; an admin approves, takes it back, and the grant is deleted
-// with an answer that stands.
+// A policy requires approval of what is approved, with an active token; an admin approves, takes it back, and the grant is
+// deleted with an answer that stands.
 import { grantApproval } from '../../../src/api/github/grant-approval.ts'
 import { grantPolicy } from '../../../src/api/github/grant-policy.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'

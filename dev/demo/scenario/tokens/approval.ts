@@ -1,5 +1,5 @@
-// A grant that people answer for: a policy of an admin requires it, dave requests, and olivia approves; then a policy in mode Audit
-// says what it would have done.
+// A grant that people answer for: a policy of an admin requires it, dave requests, and olivia approves; then a policy in mode
+// Audit says what it would have done.
 import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
 import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../../context.ts'

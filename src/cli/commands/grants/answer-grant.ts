@@ -1,5 +1,5 @@
-// `sekisho grants approve`, `deny` and `withdraw`: the answer of the person to one grant, as an object of the Kubernetes API, with
-// the rights of the person. One person has one answer to a grant; another one replaces it.
+// `sekisho grants approve`, `deny` and `withdraw`: the answer of the person to one grant, as an object of the Kubernetes API,
+// with the rights of the person. One person has one answer to a grant; another one replaces it.
 import { createHash } from 'node:crypto'
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'

@@ -1,5 +1,5 @@
-// `sekisho grants list` and `sekisho grants explain`: what is granted and what waits, from the objects that the controllers decide
-// by and report in.
+// `sekisho grants list` and `sekisho grants explain`: what is granted and what waits, from the objects that the controllers
+// decide by and report in.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'

@@ -5,7 +5,7 @@ import { grantApproval } from '../../../api/github/grant-approval.ts'
 import { parseUserSubject } from '../../../api/names.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { celList, type Rule } from '../../rule.ts'
-import { mayMaintain, mayMaintainExpression, metadataOnlyVariable, reaping } from './writers.ts'
+import { mayMaintain, mayMaintainExpression, metadataOnlyVariable, reaping } from '../kinds/writers.ts'
 
 const message =
   'a GrantApproval is the answer of one person: an admin of the tenant who is signed in with GitHub creates it, by sekisho grants approve or deny, nobody changes it, and only its author deletes it'

@@ -5,7 +5,7 @@ import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, type Rule } from '../../rule.ts'
-import { mayMaintain, mayMaintainExpression, metadataOnlyVariable, reaping } from './writers.ts'
+import { mayMaintain, mayMaintainExpression, metadataOnlyVariable, reaping } from '../kinds/writers.ts'
 
 const message =
   'PreviewApprovals are written by the platform only: approve with sekisho previews approve, on the web page, or with the comment "/sekisho approve <full commit id>" on the pull request'
