@@ -102,4 +102,12 @@ describe('the answers', () => {
     expect(new Set(digests).size).toBe(4)
     expect(digests[0]).toBeUndefined()
   })
+
+  test('have another digest with one more answer, however many there are', () => {
+    const many = Array.from({ length: 500 }, (_, id) => answer(`github|github.test|${5000 + id}`))
+    const denial = answer('github|github.test|9999', { answer: 'Deny' })
+    const digests = [many, many.slice(1), many.slice(0, -1), [...many, denial]].map(all => answersDigest(answersOf(all, facts)))
+    expect(new Set(digests).size).toBe(4)
+    for (const digest of digests) expect(digest?.length).toBeLessThanOrEqual(1000)
+  })
 })

@@ -1,5 +1,6 @@
 // Which answers of people count for a RepositoryGrant, and what they say together. Pure: the controllers of both kinds decide by
 // it. Four eyes: whoever requested the grant never counts, under whichever role.
+import { createHash } from 'node:crypto'
 import { type GrantApproval, grantApprovalReasons as reasons } from '../../api/github/grant-approval.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
@@ -76,8 +77,13 @@ export function answersOf(approvals: readonly GrantApproval[], facts: ApprovalFa
   }
 }
 
-/** Equal as long as the answers decide the same; undefined without any. */
+const maxDigest = 1000
+
+/** Equal as long as the answers decide the same; undefined without any. People read it, too: of many, the first are named. */
 export function answersDigest({ approvedBy, denial }: Answers): string | undefined {
   if (approvedBy.length === 0 && denial === undefined) return undefined
-  return [...approvedBy, ...(denial === undefined ? [] : [`Deny ${denial.name}`])].join(', ').slice(0, 1000)
+  const text = [...(denial === undefined ? [] : [`Deny ${denial.name}`]), ...approvedBy].join(', ')
+  if (text.length <= maxDigest) return text
+  const all = createHash('sha256').update(text).digest('hex')
+  return `${text.slice(0, maxDigest - all.length - 2)}… ${all}`
 }

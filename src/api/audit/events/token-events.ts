@@ -25,22 +25,23 @@ const hashedToken =
 
 export const tokenAuditEvents = {
   'grant.decided': {
-    description: 'A RepositoryGrant was approved or denied, or the decision about it changed.',
+    description: 'A RepositoryGrant was approved or denied, waits for people, or the decision about it changed.',
     actor: 'The user in `spec.requestedBy` of the grant.',
     object: '`RepositoryGrant/<namespace>/<name>`',
     outcomes: {
       allowed: 'The grant was approved. The reason is that of the grant, then that of the decision.',
-      denied: 'The grant was denied.',
+      denied: 'The grant was denied, or waits for approval.',
     },
     details: {
       ...aboutGrant,
-      decision: '`Approved` or `Denied`.',
+      decision: '`Approved`, `Waiting` (people have to approve it) or `Denied`.',
       check: 'The reason in the condition `Approved`.',
       installationId: aboutGitHub.installationId,
       repositoryIds: 'The numeric ids of the repositories.',
       permissions: 'Permission → level that the grant requests.',
       subjects: 'Kind and name of each subject.',
       delivery: 'How subjects get their tokens.',
+      approvedBy: 'Who approved it, of those whose answers count. Absent when nobody did.',
     },
   },
   'token.intended': {
