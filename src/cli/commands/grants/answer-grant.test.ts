@@ -1,0 +1,106 @@
+// What stands after an answer, one of another kind, the same again and taking it back; and who is refused before anything is sent.
+import { describe, expect, test } from 'vitest'
+import type { GrantApproval } from '../../../api/github/grant-approval.ts'
+import type { KubeObject, ResourceType } from '../../../api/resource.ts'
+import type { ClusterContext } from '../cluster-context.ts'
+import { grantsAnswer, grantsWithdraw } from './answer-grant.ts'
+import { grantsExplain, grantsList } from './show-grants.ts'
+
+const [olivia, dave] = ['github|github.test|1001', 'github|github.test|1002']
+const grant = {
+  kind: 'RepositoryGrant',
+  metadata: { name: 'publish', namespace: 'acme', uid: 'grant-uid', creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: {
+    repositories: ['acme/shop'],
+    permissions: { contents: 'read' },
+    subjects: [{ kind: 'ServiceAccount', name: 'release' }],
+    delivery: 'TokenEndpoint',
+    requestedBy: dave,
+    reason: 'tags',
+  },
+  status: {
+    decision: 'Waiting',
+    conditions: [{ type: 'Ready', status: 'False', reason: 'WaitingForApproval', message: 'needs the approval of an admin' }],
+  },
+}
+const approved = { ...grant, metadata: { ...grant.metadata, name: 'approved' }, status: { decision: 'Approved' } }
+
+function world(user: string) {
+  const stored = new Map<string, GrantApproval>()
+  const sent: string[] = []
+  let output = ''
+  const client = {
+    async get(_: ResourceType, { name }: { readonly name: string }) {
+      return name === 'publish' ? grant : stored.get(name)
+    },
+    async list({ kind }: ResourceType) {
+      return kind === 'RepositoryGrant' ? [approved, grant] : [...stored.values()]
+    },
+    async create(type: ResourceType, object: KubeObject, { dryRun = false }: { readonly dryRun?: boolean }) {
+      if (type.kind === 'SelfSubjectReview') return { status: { userInfo: { username: user } } }
+      sent.push(`create ${(object as GrantApproval).spec.answer}${dryRun ? ' (dry run)' : ''}`)
+      if (!dryRun) stored.set(object.metadata.name, object as GrantApproval)
+      return object
+    },
+    async delete(_: ResourceType, { name }: { readonly name: string }, { dryRun = false }: { readonly dryRun?: boolean }) {
+      sent.push(`delete${dryRun ? ' (dry run)' : ''}`)
+      if (!dryRun) stored.delete(name)
+    },
+  }
+  const terminal = {
+    say: () => {},
+    result: (text: string) => {
+      output += `${text}\n`
+    },
+  }
+  const clock = { now: () => new Date('2026-01-01T00:02:00Z') }
+  const context = { cluster: { client, namespace: 'acme' }, terminal, clock } as unknown as ClusterContext
+  return { context, sent, stored, said: () => output }
+}
+
+const options = { output: 'table', reason: 'the release needs it' } as const
+
+describe('an answer', () => {
+  test('is one for each person, whatever they answered before', async () => {
+    const { context, sent, stored } = world(olivia)
+    await grantsAnswer('approve')(context, options, 'publish')
+    await grantsAnswer('approve')(context, options, 'publish')
+    expect(sent).toEqual(['create Approve'])
+    await grantsAnswer('deny')(context, options, 'publish')
+    expect(sent.slice(1)).toEqual(['delete', 'create Deny'])
+    expect([...stored.values()].map(({ spec }) => [spec.grant, spec.answer, spec.requestedBy])).toEqual([
+      [{ name: 'publish', uid: 'grant-uid' }, 'Deny', olivia],
+    ])
+    await grantsWithdraw(context, options, 'publish')
+    expect(stored.size).toBe(0)
+    await expect(grantsWithdraw(context, options, 'publish')).rejects.toThrow('you have not answered publish')
+  })
+
+  test('of the requester is refused before anything is sent', async () => {
+    const { context, sent } = world(dave)
+    await expect(grantsAnswer('approve')(context, options, 'publish')).rejects.toThrow('another admin of the tenant')
+    await expect(grantsAnswer('deny')(context, options, 'publish')).rejects.toThrow('kubectl delete repositorygrant publish')
+    expect(sent).toEqual([])
+  })
+
+  test('as a dry run is judged, and not stored', async () => {
+    const { context, sent, stored, said } = world(olivia)
+    await grantsAnswer('approve')(context, { ...options, dryRun: true }, 'publish')
+    expect(sent).toEqual(['create Approve (dry run)'])
+    expect(stored.size).toBe(0)
+    expect(said()).toContain('would have approved publish: contents: read on acme/shop for ServiceAccount release')
+  })
+})
+
+test('what waits is listed first, and explained with its answers', async () => {
+  const { context, said } = world(olivia)
+  await grantsAnswer('approve')(context, options, 'publish')
+  await grantsList(context, { output: 'table' })
+  expect(said().indexOf('publish  Waiting')).toBeLessThan(said().indexOf('approved  '))
+  const before = said().length
+  await grantsList(context, { output: 'json', waiting: true })
+  expect(JSON.parse(said().slice(before)).map(({ name }: { readonly name: string }) => name)).toEqual(['publish'])
+  await grantsExplain(context, { output: 'table' }, 'publish')
+  expect(said()).toContain('needs the approval of an admin')
+  expect(said()).toContain(`${olivia}: Approve, which does not count: not looked at yet`)
+})
