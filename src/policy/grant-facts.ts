@@ -1,5 +1,6 @@
 // The input and the result of a decision on a RepositoryGrant. Values only: nothing here is read later.
 import type { RepositoryGrant } from '../api/github/repository-grant.ts'
+import { compareText } from '../lib/text/compare-text.ts'
 import type { PermissionLevel } from './permission-level.ts'
 
 /** The kinds of subjects that a grant can name. */
@@ -38,7 +39,7 @@ export type Atom = {
  */
 export function atomsOf(facts: GrantFacts): readonly Atom[] {
   const kinds = [...new Set(facts.subjects.map(subject => subject.kind))]
-  const permissions = Object.entries(facts.permissions).sort(([a], [b]) => (a < b ? -1 : 1))
+  const permissions = Object.entries(facts.permissions).sort(([a], [b]) => compareText(a, b))
   return kinds.flatMap(subject =>
     facts.repositoryIds.flatMap(repositoryId =>
       permissions.map(([permission, level]) => ({ subject, repositoryId, permission, level })),

@@ -1,5 +1,6 @@
 // Finds whom a name means in the audit log: ids count, and a name is how people ask. A former name finds whoever had it; a name
 // that nobody has gets the near ones. Pure.
+import { compareText } from '../../lib/text/compare-text.ts'
 import { editDistance } from '../../lib/text/edit-distance.ts'
 import type { NamedId } from '../../store/audit/audit-names.ts'
 
@@ -23,7 +24,7 @@ export function findNamed(known: readonly NamedId[], name: string): Found {
     .filter(one => one.length <= maxLength)
     .map(one => ({ name: one, distance: distanceTo(wanted, one.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => a.distance - b.distance || compareText(a.name, b.name))
   return { matches, near: near.slice(0, maxNear).map(one => one.name) }
 }
 

@@ -3,6 +3,7 @@
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { AppError } from '../../lib/errors.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import type { AccessReviews } from '../people/access-reviews.ts'
 import type { Identity } from '../people/tenant-access.ts'
 
@@ -31,7 +32,7 @@ export function createVisiblePreviews({ reviews, pipelines }: VisiblePreviewsDep
   return {
     async list(identity, namespace) {
       if (!(await reviews.allows(identity, { ...question, verb: 'list', namespace }))) throw notFound()
-      return pipelines.list(namespace).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+      return pipelines.list(namespace).toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
     },
     async find(identity, namespace, name) {
       const allowed = await reviews.allows(identity, { ...question, verb: 'get', namespace, name })

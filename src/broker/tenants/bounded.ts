@@ -1,4 +1,5 @@
 // The beginning of a list, for pages: nothing that an outsider sizes is shown whole. Pure.
+import { compareText } from '../../lib/text/compare-text.ts'
 
 /** `more`: there are others. */
 export type Bounded<T> = { readonly items: readonly T[]; readonly more: boolean }
@@ -10,5 +11,5 @@ export function bounded<T>(items: readonly T[], most: number): Bounded<T> {
 
 /** In the order of names, as the API server lists. */
 export function byName<T extends { readonly metadata: { readonly name: string } }>(items: readonly T[]): readonly T[] {
-  return items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  return items.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
 }

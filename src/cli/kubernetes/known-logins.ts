@@ -1,6 +1,7 @@
 // The logins of people in a namespace, as GitHub last answered about their RepositoryGrants. For display: a login can pass to
 // another person.
 import { isKubeError } from '../../kube/client/errors.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import type { Cluster } from './cluster.ts'
 import { repositoryGrants } from './kinds.ts'
 
@@ -8,7 +9,7 @@ import { repositoryGrants } from './kinds.ts'
 export async function knownLogins({ client, namespace }: Cluster): Promise<ReadonlyMap<string, string>> {
   try {
     const grants = await client.list(repositoryGrants, { namespace })
-    const oldestFirst = grants.toSorted((a, b) => ((a.status?.checkedAt ?? '') < (b.status?.checkedAt ?? '') ? -1 : 1))
+    const oldestFirst = grants.toSorted((a, b) => compareText(a.status?.checkedAt ?? '', b.status?.checkedAt ?? ''))
     return new Map(
       oldestFirst.flatMap(({ spec, status }) =>
         status?.requester === undefined ? [] : [[spec.requestedBy, status.requester.login] as const],

@@ -6,6 +6,7 @@ import { appSecretSecretName } from '../../api/names.ts'
 import type { SecretKeys } from '../../identity/sealed-values/secret-keys.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 
 /** One value of the spec. */
 export type OpenedValue = {
@@ -29,7 +30,7 @@ export type GatherDeps = { readonly client: Pick<KubeClient, 'get'>; readonly ke
 /** Rejects when the API server cannot be reached. */
 export async function gather({ client, keys }: GatherDeps, appSecret: AppSecret): Promise<Facts> {
   const { namespace = '', name } = appSecret.metadata
-  const sealed = Object.entries(appSecret.spec.sealed).sort(([a], [b]) => (a < b ? -1 : 1))
+  const sealed = Object.entries(appSecret.spec.sealed).sort(([a], [b]) => compareText(a, b))
   const values = await Promise.all(
     sealed.map(async ([key, text]) => {
       const opened = await keys.open(text, { namespace, name, key })

@@ -1,6 +1,7 @@
 // The status of an AppSecret: names, versions and times, never a value. Pure.
 import { type AppSecret, appSecretReasons as reasons } from '../../api/apps/app-secret.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { Versions } from './decide.ts'
 
@@ -27,7 +28,7 @@ export function nextStatus(appSecret: AppSecret, observation: Observation, now: 
     conditions: mergeConditions(before?.conditions, [readyCondition(observation)], generation, now),
     version,
     keys: Object.entries(keys)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .sort(([a], [b]) => compareText(a, b))
       .map(([name, changed]) => {
         const earlier = known.get(name)
         return earlier?.version === changed ? earlier : { name, version: changed, changedAt: now.toISOString() }

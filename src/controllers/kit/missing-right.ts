@@ -12,6 +12,7 @@ import { findCondition, mergeConditions } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { StatusWriter } from './status-writer.ts'
 
@@ -64,7 +65,7 @@ export function withRightMissing({ metadata, status }: Reporting<Status>, refusa
   const conditions = status?.conditions ?? []
   const others = conditions.filter(({ type }) => type !== 'Ready')
   const ready = mergeConditions(conditions, [{ type: 'Ready', status: 'False', ...refusal }], metadata.generation ?? 1, now)
-  return [...others, ...ready].sort((a, b) => (a.type < b.type ? -1 : 1))
+  return [...others, ...ready].sort((a, b) => compareText(a.type, b.type))
 }
 
 type Says<T extends KubeObject> = (object: T, refusal: Refusal) => Promise<unknown>

@@ -4,6 +4,7 @@ import { type Installation, installation as installations } from '../../api/gith
 import { classOf, goesOnByItself } from '../../api/reasons/reason.ts'
 import { tenantReasons as reasons, tenantConditions } from '../../api/tenancy/tenant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 
 const type = tenantConditions.gitHubAccess
 const maxMessage = 1000
@@ -21,7 +22,7 @@ export function gitHubAccessCondition(found: readonly Installation[]): WantedCon
     return { type, status: 'Unknown', reason: reasons.installationsPending, message }
   }
   const unready = found
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
     .map(({ metadata, status }) => ({ name: metadata.name, ready: findCondition(status?.conditions, 'Ready') }))
     .filter(({ ready }) => ready?.status !== 'True')
   const [first] = unready

@@ -5,6 +5,7 @@
 // https://docs.github.com/en/webhooks/using-webhooks/automatically-redelivering-failed-deliveries-for-a-github-app-webhook
 import type { Delivery } from '../../github/index.ts'
 import { exponential } from '../../lib/backoff.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 
 const dayMilliseconds = 24 * 3_600_000
 
@@ -37,7 +38,7 @@ export function missedDeliveries(attempts: readonly Delivery[], host: string, no
     .filter(sameGuid => !sameGuid.some(({ statusCode }) => statusCode >= 200 && statusCode < 300))
     .map(sameGuid => missed(sameGuid, now))
     .filter(({ firstAttempt }) => now.getTime() - firstAttempt.getTime() < redeliverableMilliseconds(host))
-    .sort((a, b) => a.firstAttempt.getTime() - b.firstAttempt.getTime() || (a.guid < b.guid ? -1 : 1))
+    .sort((a, b) => a.firstAttempt.getTime() - b.firstAttempt.getTime() || compareText(a.guid, b.guid))
 }
 
 function missed(attempts: readonly Delivery[], now: Date): Missed {

@@ -3,6 +3,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { parseUserSubject, userSubject } from '../../../api/names.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import type { BrokerStore } from '../../../store/store.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
@@ -58,7 +59,7 @@ async function signedIn(store: SessionsContext['store']): Promise<readonly Signe
     const known = people.get(user) ?? { user, login: await lastLogin(store, user), webSessions: 0 }
     people.set(user, { ...known, programs: count })
   }
-  return [...people.values()].sort((a, b) => (a.user < b.user ? -1 : 1))
+  return [...people.values()].sort((a, b) => compareText(a.user, b.user))
 }
 
 async function lastLogin({ users }: SessionsContext['store'], user: string): Promise<string | null> {

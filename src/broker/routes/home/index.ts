@@ -1,5 +1,6 @@
 // `/`: the tenants of the person, or the welcome page; and the style sheet, the icon and the script of all pages.
 import { isAppError } from '../../../lib/errors.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { homePage, welcomePage } from '../../pages/home.ts'
@@ -19,7 +20,7 @@ export function registerHome(
     if (person === undefined) return sendPage(reply, welcomePage())
     const identity = { subject: person.subject, groups: await people.shownGroups(person.host, person.userId) }
     const held = heldTenants(identity, tenants.list())
-      .toSorted((a, b) => (a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1))
+      .toSorted((a, b) => compareText(a.tenant.metadata.name, b.tenant.metadata.name))
       .map(one => ({ ...one, halt: haltOfTenant(one.tenant) }))
     const unknown = (error: unknown): false => {
       if (!isAppError(error)) throw error

@@ -1,5 +1,6 @@
 // `sekisho previews list`: the pull requests of the AppPipelines of a namespace, with what became of each preview.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { appPipelines } from '../../kubernetes/kinds.ts'
 import { json, type OutputFormat, table } from '../../output.ts'
@@ -15,7 +16,7 @@ export type ListedPreview = Row & { readonly pipeline: string }
 export function listedPreviews(pipelines: readonly AppPipeline[]): readonly ListedPreview[] {
   return pipelines
     .flatMap(({ metadata, status }) => (status?.previews ?? []).map(row => ({ pipeline: metadata.name, ...row })))
-    .toSorted((a, b) => (a.pipeline === b.pipeline ? a.number - b.number : a.pipeline < b.pipeline ? -1 : 1))
+    .toSorted((a, b) => compareText(a.pipeline, b.pipeline) || a.number - b.number)
 }
 
 /** The whole commit id where somebody has to name it. */

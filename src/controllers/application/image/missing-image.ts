@@ -4,6 +4,7 @@ import { applicationsOf } from '../../../api/apps/remote-sync/applications.ts'
 import { type RemoteSync, remoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 import { printable } from '../../../lib/text/printable.ts'
 import type { Check, Refusal } from '../../../policy/check.ts'
 import type { Facts } from '../facts.ts'
@@ -30,7 +31,7 @@ function builderOf(syncs: readonly RemoteSync[]): RemoteSync | undefined {
   const time = ({ metadata }: RemoteSync): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
   const all = syncs
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .toSorted((a, b) => (time(a) < time(b) ? -1 : 1))
+    .toSorted((a, b) => compareText(time(a), time(b)))
   return all.find(sync => readyOf(sync)?.reason !== remoteSyncReasons.applicationTaken) ?? all[0]
 }
 

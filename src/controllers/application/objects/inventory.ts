@@ -2,6 +2,7 @@
 // pruned. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import type { KubeObject } from '../../../api/resource.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 
 export type InventoryEntry = NonNullable<NonNullable<Application['status']>['inventory']>[number]
 
@@ -14,7 +15,7 @@ export function entryText(entry: InventoryEntry): string {
 }
 
 function sorted(entries: Iterable<InventoryEntry>): InventoryEntry[] {
-  return [...entries].sort((a, b) => (entryText(a) < entryText(b) ? -1 : 1))
+  return [...entries].sort((a, b) => compareText(entryText(a), entryText(b)))
 }
 
 type Named = Pick<KubeObject, 'apiVersion' | 'kind'> & { readonly metadata: { readonly name: string } }

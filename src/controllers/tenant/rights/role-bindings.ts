@@ -3,6 +3,7 @@
 import type { RoleSubject } from '../../../api/builtin/index.ts'
 import { groups, tenantRoles, userSubject } from '../../../api/names.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import { compareText } from '../../../lib/text/compare-text.ts'
 
 type Mapping = Tenant['spec']['roles'][number]
 type RoleName = keyof typeof tenantRoles
@@ -29,7 +30,7 @@ export function desiredBindings({ account, roles }: Tenant['spec']): readonly De
       if (subject) names.set(`${subject.kind} ${subject.name}`, subject)
     }
     if (names.size === 0) return []
-    const subjects = [...names.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    const subjects = [...names.values()].sort((a, b) => compareText(a.name, b.name))
     return [{ name: tenantRoles[role], roleRef: { apiGroup, kind: 'ClusterRole', name: tenantRoles[role] }, subjects }]
   })
 }

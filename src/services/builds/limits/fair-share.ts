@@ -1,6 +1,7 @@
 // Who may start next of those that share a limited number of places: a limit for all, a limit for each tenant, and fairness
 // between tenants. Pure. Places go one by one to the tenant with the fewest (in use and just given), then to whoever has waited
 // longest: a tenant with a hundred waiting gets the same turns as a tenant with one.
+import { compareText } from '../../../lib/text/compare-text.ts'
 
 /** Something that occupies a place, or wants to. */
 export type Sharer = { readonly tenant: string; readonly name: string }
@@ -17,13 +18,9 @@ export function sharerText(sharer: Sharer): string {
   return `${sharer.tenant}/${sharer.name}`
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
 /** The order of those who wait, within one tenant. */
 export function byTurn(a: WaitingSharer, b: WaitingSharer): number {
-  return compare(a.since, b.since) || compare(sharerText(a), sharerText(b))
+  return compareText(a.since, b.since) || compareText(sharerText(a), sharerText(b))
 }
 
 /** Those that may start now, as `sharerText`. No limit is exceeded, and no place that one of `waiting` may take stays free. */
