@@ -13,7 +13,7 @@ import type { Unreachable } from '../kit/github-unreachable.ts'
 import { applicationNames, applicationProblem } from './applications.ts'
 import { checks } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
-import { isOfTheseVoices, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
+import { isCurrent, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
@@ -90,7 +90,7 @@ function approvedBy({ rule, reason, message }: Decided, { object }: Facts, judge
 function rulingWithout(facts: Facts, judged: Judged): Ruling | undefined {
   const { status } = facts.object
   const isDecided = status?.decision !== undefined
-  if (facts.installation === undefined || (isDecided && isOfTheseVoices(facts))) return undefined
+  if (facts.installation === undefined || (isDecided && isCurrent(facts))) return undefined
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown') return undefined
   if (ruling.decision !== 'Approved') return ruling
@@ -163,7 +163,7 @@ function readiness(facts: Facts, ruling: Ruling | undefined, { judged: { held },
   }
   if (answer.kind !== 'unreachable' || ruling?.decision !== 'Approved') return undefined
   const reason = reasonOf(answer)
-  if (!isOfPolicies && !isOfTheseVoices(facts))
+  if (!isOfPolicies && !isCurrent(facts))
     return {
       status: 'False',
       reason,

@@ -50,8 +50,8 @@ export function isOfThesePolicies({ object: { status }, policies }: Pick<Policed
   return status?.observedPolicies === policies.digest
 }
 
-/** Whether it was decided from these policies and from these answers of people. */
-export function isOfTheseVoices(facts: Pick<PolicedGrant, 'object' | 'policies' | 'answers'>): boolean {
+/** Whether the grant was decided from these policies and from these answers of people. */
+export function isCurrent(facts: Pick<PolicedGrant, 'object' | 'policies' | 'answers'>): boolean {
   return isOfThesePolicies(facts) && facts.object.status?.observedAnswers === answersDigest(facts.answers)
 }
 
