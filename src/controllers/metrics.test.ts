@@ -18,6 +18,8 @@ test('counts what the caches have at each scrape', async () => {
   expect(await counts('sekisho_grants')).toEqual([
     'Approved true 1',
     'Approved false 1',
+    'Waiting true 0',
+    'Waiting false 0',
     'Denied true 0',
     'Denied false 0',
     'Undecided true 0',

@@ -14,12 +14,9 @@ const reasons = defineReasons({
     Counted: 'The answer counts for the RepositoryGrant.',
   },
   intended: {
-    Expired: '`lifetimeSeconds` have passed since the answer. The platform deletes the object.',
     PersonHalted: 'A Halt of the person who answered stands in the way. The answer counts again when it is lifted.',
   },
   failed: {
-    GrantNotFound:
-      'There is no RepositoryGrant with this name and UID: it was deleted, and one that is created again needs answers of its own. The platform deletes the object.',
     OwnRequest: 'The person who requested the grant cannot answer for it: another admin of the tenant must.',
     NotAPerson: 'Only a person who is signed in with the GitHub of the Installation can answer.',
   },

@@ -10,13 +10,13 @@ import { auditorRules, tenantAuditorRules } from './auditor-roles.ts'
 import { type RoleRule, tenantRoleRules } from './tenant-roles.ts'
 
 const rolesByName = tenantRoleRules()
-const ofAuditors = ['installations', 'repositorygrants', 'grantpolicies', 'halts', 'previewapprovals']
+const ofAuditors = ['installations', 'repositorygrants', 'grantapprovals', 'grantpolicies', 'halts', 'previewapprovals']
 const rights = (rules: readonly RoleRule[] | undefined): readonly string[] =>
   (rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap(group => resources.flatMap(resource => verbs.map(verb => `${verb} ${resource}.${group}`))),
   )
 
-test('there is a role for every name, and an admin has the rights of a developer, halts, writes policies, and reads the audit log', () => {
+test('there is a role for every name, and an admin has the rights of a developer, halts, writes policies, approves, and reads the audit log', () => {
   expect([...rolesByName.keys()]).toEqual(Object.values(tenantRoles))
   const admin = new Set(rights(rolesByName.get(tenantRoles.admin)))
   const developer = new Set(rights(rolesByName.get(tenantRoles.developer)))
@@ -24,7 +24,8 @@ test('there is a role for every name, and an admin has the rights of a developer
   const verbs = ['create', 'update', 'patch']
   const halting = verbs.map(verb => `${verb} halts.github.sekisho.dev`)
   const policies = [...verbs, 'delete'].map(verb => `${verb} grantpolicies.github.sekisho.dev`)
-  expect([...admin.difference(developer)]).toEqual([...policies, ...halting, 'list auditentries.sekisho.dev'])
+  const approving = ['create', 'delete'].map(verb => `${verb} grantapprovals.github.sekisho.dev`)
+  expect([...admin.difference(developer)]).toEqual([...approving, ...policies, ...halting, 'list auditentries.sekisho.dev'])
 })
 
 describe.each([...rolesByName])('%s', (name, rules) => {

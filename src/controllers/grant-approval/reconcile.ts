@@ -11,7 +11,7 @@ import { done, type Outcome, requeueAfter } from '../../kube/controller/controll
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { approvalProblem, endOfApproval, isAbout } from '../../policy/grants/approvals.ts'
+import { endOfApproval, isAbout, standingOfApproval } from '../../policy/grants/approvals.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 
 export type GrantApprovalDeps = {
@@ -40,14 +40,15 @@ export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: Objec
   const grant = isAbout(approval, known) ? known : await client.get(repositoryGrant, named)
   const now = clock.now()
   const host = hostOf(deps, grant)
-  const problem = approvalProblem(approval, { grant, host, halts: deps.halts.list(), now })
-  if (problem?.reason === reasons.grantNotFound || problem?.reason === reasons.expired) {
+  const standing = standingOfApproval(approval, { grant, host, halts: deps.halts.list(), now })
+  if (standing.kind === 'over') {
     await client.delete(grantApproval, key, { uid: uidOf(approval) })
     return done
   }
-  const ready: WantedCondition = problem
-    ? { type: 'Ready', status: 'False', ...problem }
-    : { type: 'Ready', status: 'True', reason: reasons.counted, message: counted(approval) }
+  const ready: WantedCondition =
+    standing.kind === 'refused'
+      ? { type: 'Ready', status: 'False', reason: standing.reason, message: standing.message }
+      : { type: 'Ready', status: 'True', reason: reasons.counted, message: counted(approval) }
   const generation = approval.metadata.generation ?? 1
   const conditions = mergeConditions(approval.status?.conditions, [ready], generation, now)
   await status.write(approval, { observedGeneration: generation, conditions })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { GrantApproval } from '../../api/github/grant-approval.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { haltObject } from '../testing/halt-object.ts'
-import { type ApprovalFacts, answersDigest, answersOf, approvalProblem } from './approvals.ts'
+import { type ApprovalFacts, answersDigest, answersOf, standingOfApproval } from './approvals.ts'
 
 const [erin, olivia, dave] = ['github|github.test|1003', 'github|github.test|1001', 'github|github.test|1002']
 
@@ -31,23 +31,23 @@ function answer(by: string, change: Partial<GrantApproval['spec']> = {}, metadat
 
 describe('an answer', () => {
   test('of another admin counts', () => {
-    expect(approvalProblem(answer(olivia), facts)).toBeUndefined()
+    expect(standingOfApproval(answer(olivia), facts)).toEqual({ kind: 'counts' })
   })
 
   const person = (id: number) => ({ type: 'Person', person: { host: 'github.test', id } }) as const
   test.each<[string, GrantApproval, Partial<ApprovalFacts>, string]>([
     ['of the requester', answer(dave), {}, 'OwnRequest'],
-    ['about a grant that is gone', answer(olivia), { grant: undefined }, 'GrantNotFound'],
+    ['about a grant that is gone', answer(olivia), { grant: undefined }, 'over'],
     [
       'about a grant that was deleted and created again',
       answer(olivia),
       { grant: { ...grant, metadata: { ...grant.metadata, uid: 'another' } } },
-      'GrantNotFound',
+      'over',
     ],
-    ['about another grant', answer(olivia, { grant: { name: 'other', uid: 'grant-uid' } }), {}, 'GrantNotFound'],
-    ['without a uid, about a grant without one', answer(olivia, { grant: { name: 'push-shop', uid: '' } }), {}, 'GrantNotFound'],
-    ['of which the time is over', answer(olivia), { now: new Date('2026-01-01T01:00:00Z') }, 'Expired'],
-    ['without a time', answer(olivia, {}, { creationTimestamp: undefined }), {}, 'Expired'],
+    ['about another grant', answer(olivia, { grant: { name: 'other', uid: 'grant-uid' } }), {}, 'over'],
+    ['without a uid, about a grant without one', answer(olivia, { grant: { name: 'push-shop', uid: '' } }), {}, 'over'],
+    ['of which the time is over', answer(olivia), { now: new Date('2026-01-01T01:00:00Z') }, 'over'],
+    ['without a time', answer(olivia, {}, { creationTimestamp: undefined }), {}, 'over'],
     ['of a ServiceAccount', answer('system:serviceaccount:acme:bot'), {}, 'NotAPerson'],
     ['of a person of another host', answer('github|other.test|1001'), {}, 'NotAPerson'],
     ['of a name that only looks like a person', answer('github|github.test|01001'), {}, 'NotAPerson'],
@@ -60,14 +60,14 @@ describe('an answer', () => {
     ],
   ])('%s does not', (_what, approval, change, reason) => {
     const given = { ...facts, ...change }
-    expect(approvalProblem(approval, given)?.reason).toBe(reason)
+    expect(standingOfApproval(approval, given)).toMatchObject(reason === 'over' ? { kind: 'over' } : { kind: 'refused', reason })
     expect(answersOf([approval], given)).toMatchObject({ approvedBy: [], denial: undefined })
   })
 
   test('counts again when the Halt of the person is lifted, and whatever else is halted', () => {
     const lifted = haltObject(person(1001), { spec: { lifted: { by: erin, reason: 'a mistake' } } })
     const everything = haltObject({ type: 'Everything' })
-    expect(approvalProblem(answer(olivia), { ...facts, halts: [lifted, everything] })).toBeUndefined()
+    expect(standingOfApproval(answer(olivia), { ...facts, halts: [lifted, everything] })).toEqual({ kind: 'counts' })
   })
 })
 

@@ -39,33 +39,34 @@ export function isAbout({ spec }: GrantApproval, grant: RepositoryGrant | undefi
   return uid !== undefined && grant?.metadata.name === spec.grant.name && uid === spec.grant.uid
 }
 
-/** Why the answer does not count; undefined when it does. */
-export function approvalProblem(approval: GrantApproval, { grant, host, halts, now }: ApprovalFacts): Refusal | undefined {
-  const { requestedBy: by, grant: named } = approval.spec
-  if (!isAbout(approval, grant) || grant === undefined)
-    return { reason: reasons.grantNotFound, message: `there is no RepositoryGrant ${named.name} with the UID ${named.uid}` }
-  if (endOfApproval(approval).getTime() <= now.getTime())
-    return { reason: reasons.expired, message: `expired at ${endOfApproval(approval).toISOString()}` }
+/** Whether an answer counts; one that is over will never count again. */
+export type Standing = { readonly kind: 'counts' } | { readonly kind: 'over' } | ({ readonly kind: 'refused' } & Refusal)
+
+export function standingOfApproval(approval: GrantApproval, { grant, host, halts, now }: ApprovalFacts): Standing {
+  const { requestedBy: by } = approval.spec
+  if (grant === undefined || !isAbout(approval, grant)) return { kind: 'over' }
+  if (endOfApproval(approval).getTime() <= now.getTime()) return { kind: 'over' }
   const [person, requester] = [parseUserSubject(by), parseUserSubject(grant.spec.requestedBy)]
   if (person === undefined || (host !== undefined && person.host !== host))
-    return { reason: reasons.notAPerson, message: `${by} is not a person on the GitHub of the Installation` }
+    return refused(reasons.notAPerson, `${by} is not a person on the GitHub of the Installation`)
   const isRequester = person.host === requester?.host && person.userId === requester.userId
-  if (by === grant.spec.requestedBy || isRequester) {
-    const message = `${by} requested the grant and cannot answer for it: another admin of the tenant must`
-    return { reason: reasons.ownRequest, message }
-  }
+  if (by === grant.spec.requestedBy || isRequester)
+    return refused(reasons.ownRequest, `${by} requested the grant and cannot answer for it: another admin of the tenant must`)
   // What else is halted keeps the grant itself from giving tokens.
   const ofPeople = halts.filter(({ spec }) => spec.target.type === 'Person')
   const halt = haltOf(ofPeople, { namespace: approval.metadata.namespace, requestedBy: by })
-  if (halt !== undefined) return { reason: reasons.personHalted, message: `${by} is ${haltedText(halt)}` }
-  return undefined
+  return halt === undefined ? { kind: 'counts' } : refused(reasons.personHalted, `${by} is ${haltedText(halt)}`)
+}
+
+function refused(reason: string, message: string): Standing {
+  return { kind: 'refused', reason, message }
 }
 
 /** Of those in the namespace of the grant. The order does not matter. */
 export function answersOf(approvals: readonly GrantApproval[], facts: ApprovalFacts): Answers {
   const counting = approvals
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter(approval => approvalProblem(approval, facts) === undefined)
+    .filter(approval => standingOfApproval(approval, facts).kind === 'counts')
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
   const denial = counting.find(({ spec }) => spec.answer !== 'Approve')
   const approvedBy = counting.filter(({ spec }) => spec.answer === 'Approve').map(({ spec }) => spec.requestedBy)

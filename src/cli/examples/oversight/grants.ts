@@ -16,16 +16,14 @@ export const grantExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'grants approve': [
     {
-      line: 'sekisho grants approve push-shop --reason "the release pipeline tags versions"',
+      line: 'sekisho grants approve push-shop --reason reviewed',
       does: 'approve what another person requested',
     },
     {
-      line: 'sekisho grants approve push-shop --reason "looks right" --dry-run',
+      line: 'sekisho grants approve push-shop --reason reviewed --dry-run',
       does: 'ask whether you may, and store nothing',
     },
   ],
-  'grants deny': [
-    { line: 'sekisho grants deny push-shop --reason "use the release pipeline"', does: 'deny it; live tokens under it end' },
-  ],
+  'grants deny': [{ line: 'sekisho grants deny push-shop --reason mistaken', does: 'deny it; live tokens under it end' }],
   'grants withdraw': [{ line: 'sekisho grants withdraw push-shop', does: 'take your answer back: the grant is decided again' }],
 }
