@@ -8,7 +8,7 @@ import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
 import { changerRows } from './rows/changer-rows.ts'
 import { claimTemplateRows } from './rows/claim-template-rows.ts'
-import { grantApprovalRows } from './rows/grant-approval-rows.ts'
+import { grantApprovalProcessRows, grantApprovalRows } from './rows/grant-approval-rows.ts'
 import { haltRows } from './rows/halt-rows.ts'
 import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
@@ -75,4 +75,10 @@ const standaloneRows: readonly Row[] = everyForm
   })
 
 /** The rows of both forms of the platform: the policies name the ServiceAccounts of both. */
-export const matrix: readonly Row[] = [...everyForm, ...ownProcessRows, ...approvalProcessRows, ...standaloneRows]
+export const matrix: readonly Row[] = [
+  ...everyForm,
+  ...ownProcessRows,
+  ...approvalProcessRows,
+  ...grantApprovalProcessRows,
+  ...standaloneRows,
+]

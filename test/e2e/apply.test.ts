@@ -125,11 +125,30 @@ async function writePolicies(): Promise<void> {
   }
 }
 
+/** Nor answers of people; without a policy that requires it, this one changes nothing. */
+async function approve(): Promise<void> {
+  const grant = await platform.kubectl('olivia', ['get', 'repositorygrant/remotesync-shop', '-n', 'acme', '-o', 'json'])
+  const { metadata } = JSON.parse(grant.output) as { readonly metadata: { readonly name: string; readonly uid: string } }
+  const answer = {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'GrantApproval',
+    metadata: { name: 'e2e', namespace: 'acme' },
+    spec: { grant: { name: metadata.name, uid: metadata.uid }, answer: 'Approve', reason: 'a test of conditions' },
+  }
+  expect(await platform.kubectl('olivia', ['create', '-f', '-'], JSON.stringify(answer))).toMatchObject({ code: 0 })
+  onTestFinished(async () => {
+    await platform.kubectl('olivia', ['delete', 'grantapproval/e2e', '-n', 'acme'])
+  })
+  const wait = ['wait', '--for=condition=Ready', 'grantapproval/e2e', '-n', 'acme', '--timeout=20s']
+  expect(await platform.asAdministrator(wait)).toMatchObject({ code: 0 })
+}
+
 test('`kubectl wait --for=condition=Ready` works on every kind of the category sekisho-platform', async () => {
   await claimDomain()
   await keepSecret()
   await haltNothing()
   await writePolicies()
+  await approve()
   const kinds = (await kindsOfCategory()).filter(({ resource }) => !whilePullRequestsAreOpen.includes(resource))
   expect(kinds.length).toBeGreaterThanOrEqual(10)
   for (const { resource, path } of kinds) {

@@ -85,7 +85,7 @@ const peopleRows: readonly Row[] = [...workloads.keys()].flatMap(kind => [
     `${kind} under the account by the old field`,
     dave,
     pathOf(kind),
-    made(kind, 'old', { ...own, serviceAccount: account }),
+    made(kind, 'by-old-field', { ...own, serviceAccount: account }),
   ),
   refused.post(
     `${kind} under the account of an Application that is not there`,

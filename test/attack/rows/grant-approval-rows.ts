@@ -26,6 +26,7 @@ const answer = (name: string, requestedBy: string): Body => ({
 })
 
 const writers = expecting('grant-approval-writers')
+const writersOrOwn = expecting('grant-approval-writers', 'own-writes')
 const named = expecting('requested-by')
 const namedOrWriters = expecting('grant-approval-writers', 'requested-by')
 const owned = {
@@ -46,7 +47,7 @@ export const grantApprovalRows: readonly Row[] = [
     writers.patch(`${as.user} labels dave’s answer`, as, held, { metadata: { labels: { a: 'b' } } }),
     writers.patch(`${as.user} gives it an owner that is deleted`, as, held, owned),
   ]),
-  ...[mia, platformAdministrator, clusterAdministrator, impostor, broker].map(as =>
+  ...[mia, platformAdministrator, clusterAdministrator, impostor].map(as =>
     writers.remove(`${as.user} takes dave’s answer back`, as, held),
   ),
   allowed.remove('dave takes his answer back', dave, held),
@@ -54,5 +55,8 @@ export const grantApprovalRows: readonly Row[] = [
   allowed.remove('the garbage collector deletes one', garbageCollector, held),
   allowed.remove('the namespace controller deletes one with its namespace', namespaceController, held),
 ]
+
+/** Where broker and controllers are two. */
+export const grantApprovalProcessRows: readonly Row[] = [writersOrOwn.remove('the broker takes dave’s answer back', broker, held)]
 
 export const grantApprovalFixtures: readonly Existing[] = [{ path: answers, object: answer('held', dave.user) }]
