@@ -1,4 +1,5 @@
-// What stands after an answer, one of another kind, the same again and taking it back; and who is refused before anything is sent.
+// What stands after an answer, one of another kind, the same again and taking it back; and who is refused before anything is
+// sent.
 import { describe, expect, test } from 'vitest'
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
