@@ -44,7 +44,7 @@ describe('the default rules', () => {
       'administration: write on repository 11 for a ServiceAccount is denied by the rule no-administration.',
     )
     expect(decideGrant(request({ contents: 'write' })).reason).toBe(
-      'No rule allows contents: write on repository 11 for a ServiceAccount, and approval of grants is not in this version: request less.',
+      'No rule allows contents: write on repository 11 for a ServiceAccount: request less, or an admin of the tenant and a platform admin write policies that allow it.',
     )
   })
 

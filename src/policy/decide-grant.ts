@@ -53,7 +53,7 @@ export function decideGrant(facts: GrantFacts, rules: readonly GrantRule[] = def
     return {
       decision: 'Denied',
       rule: 'no-rule-allows',
-      reason: `No rule allows ${describe(open.atom, facts)}, and approval of grants is not in this version: request less.`,
+      reason: `No rule allows ${describe(open.atom, facts)}: request less, or an admin of the tenant and a platform admin write policies that allow it.`,
     }
   const used = [...new Set(results.map(({ rule }) => rule ?? ''))]
   return { decision: 'Approved', rule: used.join(',').slice(0, 253), reason: `Allowed by ${used.join(', ')}.`.slice(0, 1000) }
