@@ -31,7 +31,7 @@ const maxRule = 253
 const maxMessage = 1000
 
 /** Of the grant as it is, by what is known. A person who denies it is asked before all policies. */
-export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: KnownOfGrant): PolicyRuling {
+export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant, known: KnownOfGrant): PolicyRuling {
   const { denial } = known.answers
   if (denial !== undefined) {
     const message = `${denial.by} denied it (GrantApproval ${denial.name}): ${denial.reason}`
@@ -64,7 +64,7 @@ export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: K
       return { decision: 'Denied', rule, reason, message: `${message}.` }
     }
     case 'RequireApproval':
-      return byPeople(verdict, known.answers)
+      return byPeople(verdict, known.answers, metadata.name)
     case 'Allow': {
       const used = verdict.rules.join(', ')
       const message = `Allowed by ${used}`.slice(0, maxMessage / 2)
@@ -82,6 +82,7 @@ export function policyRuling(set: PolicySet, { spec }: RepositoryGrant, known: K
 function byPeople(
   { rules, approvals, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
   { approvedBy }: Answers,
+  name: string,
 ): PolicyRuling {
   const rule = rules.join(',').slice(0, maxRule)
   const people = approvedBy.join(', ')
@@ -93,7 +94,12 @@ function byPeople(
       message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
     }
   const so = approvedBy.length === 0 ? 'nobody has yet' : `${approvedBy.length} of ${approvals} have: ${people}`
-  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message: `${needed}: ${so}.`.slice(0, maxMessage) }
+  return {
+    decision: 'Waiting',
+    rule,
+    reason: reasons.waitingForApproval,
+    message: `${needed}: ${so} (sekisho grants approve ${name}).`.slice(0, maxMessage),
+  }
 }
 
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */
