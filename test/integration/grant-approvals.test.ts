@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GrantApproval, grantApproval } from '../../src/api/github/grant-approval.ts'
 import { type GrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
+import { type Halt, halt } from '../../src/api/github/halt.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -33,9 +34,9 @@ async function policed(approvals: number): Promise<TenantFixture> {
   return fixture
 }
 
-type Answer = { readonly by: string; readonly answer?: 'Approve' | 'Deny'; readonly lifetimeSeconds?: number }
+type Answer = { readonly by: string; readonly answer?: 'Approve' | 'Deny'; readonly name?: string }
 
-function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer = 'Approve', lifetimeSeconds }: Answer) {
+function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer = 'Approve', name: own }: Answer) {
   const { apiVersion, kind } = grantApproval
   const { name, namespace = '', uid = '' } = grant.metadata
   const spec = {
@@ -43,10 +44,21 @@ function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer 
     answer,
     reason: 'a test answers',
     requestedBy: by,
-    ...(lifetimeSeconds && { lifetimeSeconds }),
   }
-  const object = { apiVersion, kind, metadata: { generateName: 'answer-', namespace }, spec }
+  const object = {
+    apiVersion,
+    kind,
+    metadata: { ...(own === undefined ? { generateName: 'answer-' } : { name: own }), namespace },
+    spec,
+  }
   return client.create(grantApproval, object as unknown as GrantApproval, { fieldManager })
+}
+
+/** Not in the second of the one before, by which the newest is known. */
+async function later<T>({ metadata }: GrantApproval, act: () => Promise<T>): Promise<T> {
+  const created = Date.parse(metadata.creationTimestamp ?? '')
+  await waitUntil('another second begins', async () => Date.now() >= created + 1000)
+  return act()
 }
 
 const grantIs = ({ client, namespace }: TenantFixture, reason: string) =>
@@ -71,13 +83,18 @@ test('a grant waits until people enough who did not request it approve, and agai
   await expect(request(grant)).rejects.toMatchObject({ reason: 'GrantNotApproved' })
 
   const own = await answer(fixture, grant, { by: grant.spec.requestedBy })
-  await answerIs(fixture, own, 'OwnRequest')
+  const isGone = async ({ metadata: { name } }: GrantApproval) =>
+    (await client.get(grantApproval, { namespace, name })) === undefined
+  // It can never count: it does not stay.
+  await waitUntil('the answer of the requester is gone', () => isGone(own))
   const bot = await answer(fixture, grant, { by: `system:serviceaccount:${namespace}:runner` })
   await answerIs(fixture, bot, 'NotAPerson')
   const first = await answer(fixture, grant, { by: olivia })
   await answerIs(fixture, first, 'Counted')
-  // The same person a second time is one person.
-  await answerIs(fixture, await answer(fixture, grant, { by: olivia }), 'Counted')
+  // The same person a second time is one person: the newer answer takes the place of the first.
+  const again = await later(first, () => answer(fixture, grant, { by: olivia }))
+  await answerIs(fixture, again, 'Counted')
+  await waitUntil('the first answer is gone', () => isGone(first))
   const one = await waitUntil('one of two approved', async () => {
     const seen = await grantIs(fixture, 'WaitingForApproval')
     return seen.status?.observedAnswers === olivia ? seen : undefined
@@ -96,7 +113,7 @@ test('a grant waits until people enough who did not request it approve, and agai
   const before = fixture.writes.length
   const labels = { metadata: { labels: { a: 'b' } } }
   await client.mergePatch(repositoryGrant, { namespace, name: 'read-shop' }, labels, { fieldManager })
-  await client.mergePatch(grantApproval, { namespace, name: first.metadata.name }, labels, { fieldManager })
+  await client.mergePatch(grantApproval, { namespace, name: again.metadata.name }, labels, { fieldManager })
   await quiet(fixture)
   expect(fixture.writes.slice(before)).toEqual([])
 
@@ -105,7 +122,7 @@ test('a grant waits until people enough who did not request it approve, and agai
   await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))
   const decisions = await environment.store.audit.list({ namespace, action: 'grant.decided', limit: 10 })
   expect(decisions.map(({ details }) => [details['decision'], details['approvedBy']])).toEqual([
-    ['Waiting', [olivia]],
+    ['Waiting', undefined],
     ['Approved', [olivia, mia]],
     ['Waiting', undefined],
   ])
@@ -119,8 +136,25 @@ test('one who denies ends an approved grant, whoever approves; taken back, it is
   const denial = await answer(fixture, grant, { by: mia, answer: 'Deny' })
   const { status } = await grantIs(fixture, 'DeniedByPerson')
   expect(status?.rule).toBe(`GrantApproval/${denial.metadata.name}`)
+  // The requester cannot take it out by halting who denied.
+  const spec = {
+    target: { type: 'Person', person: { host: 'github.localhost', id: 1003 } },
+    reason: 'a test',
+    requestedBy: olivia,
+  }
+  const halting = { apiVersion: halt.apiVersion, kind: halt.kind, metadata: { name: 'mia', namespace: fixture.namespace }, spec }
+  await fixture.client.create(halt, halting as unknown as Halt, { fieldManager })
+  await readyReason(fixture.client, halt, { namespace: fixture.namespace, name: 'mia' }, 'Enforced')
+  await quiet(fixture)
+  await grantIs(fixture, 'DeniedByPerson')
   await withdraw(fixture, denial)
   await grantIs(fixture, 'Approved')
+})
+
+test('a name that no record could hold is refused', async () => {
+  const fixture = await policed(1)
+  const grant = await waiting(fixture)
+  await expect(answer(fixture, grant, { by: olivia, name: `0${'x'.repeat(239)}` })).rejects.toThrow('at most 230 characters')
 })
 
 test('an answer is for one object: a grant of the same name that is created again waits, and the old answer is deleted', async () => {

@@ -4,6 +4,7 @@ import { appPipeline } from '../apps/app-pipeline.ts'
 import { previewApproval } from '../apps/preview-approval.ts'
 import { remoteSync } from '../apps/remote-sync.ts'
 import { clusterGitHubApp } from '../github/cluster-github-app.ts'
+import { grantApproval } from '../github/grant-approval.ts'
 import { installation } from '../github/installation.ts'
 import { repositoryGrant } from '../github/repository-grant.ts'
 import type { ResourceType } from '../resource.ts'
@@ -26,6 +27,7 @@ export const accessKinds: readonly AccessKind[] = [
   { type: clusterGitHubApp, operations: anyChange },
   { type: installation, operations: end },
   { type: repositoryGrant, operations: end },
+  { type: grantApproval, operations: end },
   { type: previewApproval, operations: end },
   // They own grants, which end with them.
   { type: remoteSync, operations: end },

@@ -14,10 +14,9 @@ const reasons = defineReasons({
     Counted: 'The answer counts for the RepositoryGrant.',
   },
   intended: {
-    PersonHalted: 'A Halt of the person who answered stands in the way. The answer counts again when it is lifted.',
+    PersonHalted: 'A Halt of the person who approved stands in the way. The approval counts again when it is lifted.',
   },
   failed: {
-    OwnRequest: 'The person who requested the grant cannot answer for it: another admin of the tenant must.',
     NotAPerson: 'Only a person who is signed in with the GitHub of the Installation can answer.',
   },
 })
@@ -35,7 +34,7 @@ export const grantApproval = defineKind({
   description:
     'The answer of an admin of the tenant to a RepositoryGrant that waits for approval. It counts for that one object only, not for a later one of the same name, and not when its author requested the grant.',
   writtenBy:
-    'Admins of the tenant create it, by `sekisho grants approve` and `sekisho grants deny`; only its author takes it back, by deleting it. Nobody changes it. The platform deletes it when its grant is gone, or when it has expired.',
+    'Admins of the tenant create it, by `sekisho grants approve` and `sekisho grants deny`; only its author takes it back, by deleting it. Nobody changes it. The platform deletes it when it can never count: its grant is gone, it has expired, its author requested the grant or has answered again.',
   immutableSpec: true,
   spec: object(
     {
@@ -48,7 +47,7 @@ export const grantApproval = defineKind({
       ),
       answer: choice(approvalAnswers, {
         description:
-          '`Approve`: one of the approvals that the policy requires. `Deny`: the grant is denied for as long as this answer exists, whoever approves.',
+          '`Approve`: one of the approvals that the policy requires. `Deny`: the grant is denied for as long as this answer exists, whoever approves, until its author takes it back.',
       }),
       reason: text({
         description: 'Why, as text for people who read the audit log. One line without control characters.',
@@ -58,7 +57,7 @@ export const grantApproval = defineKind({
       }),
       lifetimeSeconds: integer({
         description:
-          'How long the answer counts, in seconds. The grant waits again when too few approvals count. The default is 30 days.',
+          'How long an approval counts, in seconds. The grant waits again when too few approvals count. The default is 30 days. A denial does not end by itself.',
         min: 60,
         max: 31_536_000,
         default: 2_592_000,
@@ -70,6 +69,12 @@ export const grantApproval = defineKind({
   status: {},
   conditions: { Ready: 'The answer counts.' },
   reasons,
+  rules: [
+    {
+      rule: 'self.metadata.name.size() <= 230',
+      message: 'metadata.name must have at most 230 characters: decisions name the answer',
+    },
+  ],
   columns: [
     { name: 'Grant', type: 'string', jsonPath: '.spec.grant.name' },
     { name: 'Answer', type: 'string', jsonPath: '.spec.answer' },

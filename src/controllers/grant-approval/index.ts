@@ -35,17 +35,22 @@ export function createGrantApprovalController({ manager, events, clock }: GrantA
   const ofGrant = (grant: RepositoryGrant): readonly ObjectKey[] => approvals.byIndex(byGrant, keyText(keyOf(grant))).map(keyOf)
   const ofHalt = ({ metadata: { namespace } }: Halt): readonly ObjectKey[] =>
     approvals.list(namespace === platformNamespace ? undefined : namespace).map(keyOf)
+  const answersTo = (approval: GrantApproval): readonly GrantApproval[] =>
+    approvals.byIndex(byGrant, keyText({ namespace: approval.metadata.namespace ?? '', name: approval.spec.grant.name }))
   const whose = ({ metadata }: RepositoryGrant | GrantApproval): unknown => [metadata.uid, metadata.deletionTimestamp]
   return {
     name: 'grant-approval',
     for: grantApproval,
     watches: [
+      // A newer answer of the same person takes the place of the others.
+      watches(grantApproval, approval => answersTo(approval).map(keyOf), { predicate: partChanged(whose) }),
       watches(repositoryGrant, ofGrant, { predicate: partChanged(whose) }),
       watches(installation, ({ metadata }) => approvals.list(metadata.namespace).map(keyOf), {
         predicate: partChanged(({ spec }) => spec.account.host),
       }),
       watches(halt, ofHalt, { predicate: partChanged(({ metadata, spec }) => [metadata.deletionTimestamp, spec.lifted]) }),
     ],
-    reconcile: ({ key }) => reconcileGrantApproval({ client, approvals, grants, installations, halts, status, clock }, key),
+    reconcile: ({ key }) =>
+      reconcileGrantApproval({ client, approvals, grants, installations, halts, answersTo, status, events, clock }, key),
   }
 }

@@ -1,5 +1,5 @@
-// Keeps the status of one GrantApproval current. Deletes it when its grant is gone, as the API server says, or when it has
-// expired: an answer about nothing would use up the quota of the tenant. The only file here that writes.
+// Keeps the status of one GrantApproval current, and deletes one that can never count, which would use up the quota of the
+// tenant. That a grant is gone is what the API server says. The only file here that writes.
 import { type GrantApproval, grantApproval, grantApprovalReasons as reasons } from '../../api/github/grant-approval.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
@@ -9,6 +9,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, requeueAfter } from '../../kube/controller/controller.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { endOfApproval, isAbout, standingOfApproval } from '../../policy/grants/approvals.ts'
@@ -20,7 +21,10 @@ export type GrantApprovalDeps = {
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly halts: Pick<Cache<Halt>, 'list'>
+  /** All that name the same grant. */
+  readonly answersTo: (approval: GrantApproval) => readonly GrantApproval[]
   readonly status: StatusWriter<GrantApproval>
+  readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -39,9 +43,10 @@ export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: Objec
   // A cache may not know yet what was created a moment ago.
   const grant = isAbout(approval, known) ? known : await client.get(repositoryGrant, named)
   const now = clock.now()
-  const host = hostOf(deps, grant)
-  const standing = standingOfApproval(approval, { grant, host, halts: deps.halts.list(), now })
+  const facts = { grant, host: hostOf(deps, grant), halts: deps.halts.list(), now }
+  const standing = standingOfApproval(approval, facts, deps.answersTo(approval))
   if (standing.kind === 'over') {
+    deps.events.record(approval, { type: 'Normal', reason: 'Over', message: `deleted: ${standing.message}` })
     await client.delete(grantApproval, key, { uid: uidOf(approval) })
     return done
   }
@@ -52,13 +57,15 @@ export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: Objec
   const generation = approval.metadata.generation ?? 1
   const conditions = mergeConditions(approval.status?.conditions, [ready], generation, now)
   await status.write(approval, { observedGeneration: generation, conditions })
-  return requeueAfter(Math.min(maxWait, endOfApproval(approval).getTime() - now.getTime()))
+  const end = endOfApproval(approval)
+  return end === undefined ? done : requeueAfter(Math.min(maxWait, end.getTime() - now.getTime()))
 }
 
 function counted(approval: GrantApproval): string {
-  const { answer, grant, requestedBy } = approval.spec
-  const what = answer === 'Approve' ? 'approves' : 'denies'
-  return `${requestedBy} ${what} RepositoryGrant ${grant.name} until ${endOfApproval(approval).toISOString()}`
+  const { grant, requestedBy } = approval.spec
+  const end = endOfApproval(approval)
+  if (end === undefined) return `${requestedBy} denies RepositoryGrant ${grant.name}, until it is taken back`
+  return `${requestedBy} approves RepositoryGrant ${grant.name} until ${end.toISOString()}`
 }
 
 function hostOf({ installations }: GrantApprovalDeps, grant: RepositoryGrant | undefined): string | undefined {

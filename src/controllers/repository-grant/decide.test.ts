@@ -223,7 +223,7 @@ describe('a grant that was approved', () => {
 
   test('keeps its status when GitHub was not asked', () => {
     const again = facts({ object: approved, answer: { kind: 'not-due' }, askedAt: later(5) })
-    expect(isNewRuling(approved.status, decide(again))).toBe(false)
+    expect(isNewRuling(again, decide(again))).toBe(false)
     expect(nextStatus(again, decide(again))).toEqual(approved.status)
   })
 

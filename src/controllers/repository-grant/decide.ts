@@ -13,7 +13,7 @@ import type { Unreachable } from '../kit/github-unreachable.ts'
 import { applicationNames, applicationProblem } from './applications.ts'
 import { checks } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
-import { isCurrent, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
+import { isCurrent, isOfThesePolicies, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
@@ -93,7 +93,8 @@ function rulingWithout(facts: Facts, judged: Judged): Ruling | undefined {
   if (facts.installation === undefined || (isDecided && isCurrent(facts))) return undefined
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown') return undefined
-  if (ruling.decision !== 'Approved') return ruling
+  if (ruling.decision === 'Denied') return ruling
+  if (ruling.decision === 'Waiting') return status?.decision === 'Denied' ? undefined : ruling
   return status?.decision === 'Approved' ? approvedBy(ruling, facts, judged) : undefined
 }
 
@@ -103,7 +104,8 @@ type Ruled = Pick<Decision, 'judged' | 'ruling' | 'isOfPolicies'>
 function auditOf(facts: Facts, { judged, ruling, isOfPolicies }: Ruled): Decision['audit'] {
   const { answer, object, policies } = facts
   if (!isOfPolicies) return object.status?.audit
-  if (answer.kind !== 'found' || ruling === undefined) return undefined
+  if (answer.kind !== 'found') return isOfThesePolicies(facts) ? object.status?.audit : undefined
+  if (ruling === undefined) return undefined
   if ((firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)) !== undefined) return undefined
   return auditRuling(policies, object, { known: knownOfGrant(facts, judged.held), ruling })
 }

@@ -11,7 +11,7 @@ import { parseUserSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { type Answers, answersDigest, answersOf } from '../../policy/grants/approvals.ts'
+import { type Answers, answersOf } from '../../policy/grants/approvals.ts'
 import type { GrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltOf } from '../../policy/halt.ts'
 import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
@@ -20,7 +20,7 @@ import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { applicationProblem, type NamedApplication, namedApplications } from './applications.ts'
 import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
-import { isDecidedUnasked, isDeniedUnasked, isOfThesePolicies, neededMemberships } from './policies/known-of-grant.ts'
+import { isCurrent, isDecidedUnasked, isDeniedUnasked, neededMemberships } from './policies/known-of-grant.ts'
 import type { KnownPolicies } from './policies/known-policies.ts'
 import { requesterMemberships } from './policies/requester-memberships.ts'
 import { knownRepositories, type ProbeAnswer, type ProbeDeps, probe, type Repository } from './probe.ts'
@@ -173,8 +173,7 @@ async function isDue(deps: GatherDeps, facts: Facts, installation: Installation)
   // What held before may not hold any more.
   if (pausing.has(findCondition(status.conditions, 'Ready')?.reason ?? '')) return true
   if (status.observedInputs !== decisionInputs(installation)) return true
-  if (!isOfThesePolicies(facts) && !isDecidedUnasked(facts)) return true
-  if (status.observedAnswers !== answersDigest(facts.answers)) return true
+  if (!isCurrent(facts) && !isDecidedUnasked(facts)) return true
   if (status.decision !== 'Approved') return false
   const { inUseMilliseconds, atRestMilliseconds } = deps.recheck
   const sinceCheck = now.getTime() - Date.parse(status.checkedAt)

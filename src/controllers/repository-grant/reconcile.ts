@@ -55,7 +55,7 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
 async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Promise<Outcome> {
   const facts = await gather(deps, object)
   const decision = decide(facts)
-  if (isNewRuling(object.status, decision)) await recordDecision(deps.audit, decisionRecord(facts, decision))
+  if (isNewRuling(facts, decision)) await recordDecision(deps.audit, decisionRecord(facts, decision))
   await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
   await deps.status.write(object, status)

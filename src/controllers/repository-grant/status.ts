@@ -13,9 +13,14 @@ import type { Facts } from './gather.ts'
 
 export type GrantStatus = NonNullable<RepositoryGrant['status']>
 
-/** Whether the ruling, or the rule that decided, differs from the one in the status: then the audit log gets a record. */
-export function isNewRuling(before: GrantStatus | undefined, { ruling }: Decision): boolean {
-  return ruling !== undefined && (before?.decision !== ruling.decision || before.rule !== ruling.rule)
+/**
+ * Whether the ruling, the rule that decided, or who approved differs from what is in the status: then the audit log gets a
+ * record.
+ */
+export function isNewRuling({ object: { status: before }, answers }: Facts, { ruling, isOfPolicies }: Decision): boolean {
+  if (ruling === undefined) return false
+  if (before?.decision !== ruling.decision || before.rule !== ruling.rule) return true
+  return ruling.decision === 'Approved' && isOfPolicies && before.observedAnswers !== answersDigest(answers)
 }
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */

@@ -31,12 +31,12 @@ function answer(by: string, change: Partial<GrantApproval['spec']> = {}, metadat
 
 describe('an answer', () => {
   test('of another admin counts', () => {
-    expect(standingOfApproval(answer(olivia), facts)).toEqual({ kind: 'counts' })
+    expect(standingOfApproval(answer(olivia), facts, [])).toEqual({ kind: 'counts' })
   })
 
   const person = (id: number) => ({ type: 'Person', person: { host: 'github.test', id } }) as const
   test.each<[string, GrantApproval, Partial<ApprovalFacts>, string]>([
-    ['of the requester', answer(dave), {}, 'OwnRequest'],
+    ['of the requester', answer(dave), {}, 'over'],
     ['about a grant that is gone', answer(olivia), { grant: undefined }, 'over'],
     [
       'about a grant that was deleted and created again',
@@ -60,21 +60,23 @@ describe('an answer', () => {
     ],
   ])('%s does not', (_what, approval, change, reason) => {
     const given = { ...facts, ...change }
-    expect(standingOfApproval(approval, given)).toMatchObject(reason === 'over' ? { kind: 'over' } : { kind: 'refused', reason })
-    expect(answersOf([approval], given)).toMatchObject({ approvedBy: [], denial: undefined })
+    expect(standingOfApproval(approval, given, [])).toMatchObject(
+      reason === 'over' ? { kind: 'over' } : { kind: 'refused', reason },
+    )
+    expect(answersOf([approval], given)).toMatchObject({ approvals: [], denial: undefined })
   })
 
   test('counts again when the Halt of the person is lifted, and whatever else is halted', () => {
     const lifted = haltObject(person(1001), { spec: { lifted: { by: erin, reason: 'a mistake' } } })
     const everything = haltObject({ type: 'Everything' })
-    expect(standingOfApproval(answer(olivia), { ...facts, halts: [lifted, everything] })).toEqual({ kind: 'counts' })
+    expect(standingOfApproval(answer(olivia), { ...facts, halts: [lifted, everything] }, [])).toEqual({ kind: 'counts' })
   })
 })
 
 describe('the answers', () => {
   test('name each person once, however often they approve', () => {
     const twice = [answer(olivia), answer(olivia, {}, { name: 'again', uid: 'again' }), answer(erin)]
-    expect(answersOf(twice, facts).approvedBy).toEqual([olivia, erin])
+    expect(answersOf(twice, facts).approvals.map(({ by }) => by)).toEqual([olivia, erin])
     expect(answersOf(twice.toReversed(), facts)).toEqual(answersOf(twice, facts))
   })
 
@@ -86,12 +88,31 @@ describe('the answers', () => {
     expect(answersOf([answer(olivia), back], facts).denial).toBeUndefined()
   })
 
+  test('of one person are the newest of them', () => {
+    const later = (change: Partial<GrantApproval['spec']>) =>
+      answer(olivia, change, { name: 'later', uid: 'later', creationTimestamp: '2026-01-01T00:10:00Z' })
+    const [denied, approved] = [answer(olivia, { answer: 'Deny' }), later({})]
+    expect(answersOf([denied, approved], facts)).toMatchObject({ approvals: [{ by: olivia }], denial: undefined })
+    expect(standingOfApproval(denied, facts, [approved])).toMatchObject({ kind: 'over' })
+    expect(answersOf([answer(olivia), later({ answer: 'Deny' })], facts)).toMatchObject({ approvals: [], denial: { by: olivia } })
+    // Of the same second, the one that takes away; and never that of somebody else.
+    expect(answersOf([answer(olivia), answer(olivia, { answer: 'Deny' })], facts).denial).toBeDefined()
+    expect(answersOf([answer(erin, { answer: 'Deny' }), approved], facts).denial).toBeDefined()
+  })
+
+  test('that deny are not taken out by a Halt, which the requester could make', () => {
+    const halts = [haltObject({ type: 'Person', person: { host: 'github.test', id: 1001 } })]
+    expect(answersOf([answer(olivia, { answer: 'Deny' })], { ...facts, halts }).denial).toBeDefined()
+  })
+
   test('an answer of a later version denies', () => {
     expect(answersOf([answer(olivia, { answer: 'Abstain' as 'Deny' })], facts).denial).toBeDefined()
   })
 
-  test('end with the first that ends', () => {
-    const until = answersOf([answer(olivia), answer(erin, { lifetimeSeconds: 2400 })], facts).until
+  test('change with the first approval that ends; a denial does not end', () => {
+    const denial = answer('github|github.test|9', { answer: 'Deny', lifetimeSeconds: 60 })
+    const { until, denial: found } = answersOf([answer(olivia), answer(erin, { lifetimeSeconds: 2400 }), denial], facts)
+    expect(found).toBeDefined()
     expect(until?.toISOString()).toBe('2026-01-01T00:40:00.000Z')
   })
 

@@ -17,19 +17,24 @@ export type ApprovalFacts = {
   readonly now: Date
 }
 
-/** The answers that count. `by` is each person once. */
+/** One approval that counts. */
+export type CountedApproval = { readonly by: string; readonly reason: string }
+
+/** The answers that count; `approvals` has each person once, in the order of their names. */
 export type Answers = {
-  readonly approvedBy: readonly string[]
-  readonly denial: { readonly name: string; readonly by: string; readonly reason: string } | undefined
-  /** When the first of them stops to count; undefined without any. */
+  readonly approvals: readonly CountedApproval[]
+  readonly denial: (CountedApproval & { readonly name: string }) | undefined
+  /** When the first of the approvals ends; undefined without any. */
   readonly until: Date | undefined
 }
 
 /** Nobody answered. */
-export const noAnswers: Answers = { approvedBy: [], denial: undefined, until: undefined }
+export const noAnswers: Answers = { approvals: [], denial: undefined, until: undefined }
 
-/** The end of an answer; one without a time of creation, which the API server always sets, has ended. */
-export function endOfApproval({ metadata, spec }: GrantApproval): Date {
+/** The end of an approval; undefined for a denial, which holds until its author takes it back. */
+export function endOfApproval({ metadata, spec }: GrantApproval): Date | undefined {
+  if (spec.answer !== 'Approve') return undefined
+  // The API server always sets it: without it, the approval has ended.
   return new Date((Date.parse(metadata.creationTimestamp ?? '') || 0) + spec.lifetimeSeconds * 1000)
 }
 
@@ -39,40 +44,64 @@ export function isAbout({ spec }: GrantApproval, grant: RepositoryGrant | undefi
   return uid !== undefined && grant?.metadata.name === spec.grant.name && uid === spec.grant.uid
 }
 
-/** Whether an answer counts; one that is over will never count again. */
-export type Standing = { readonly kind: 'counts' } | { readonly kind: 'over' } | ({ readonly kind: 'refused' } & Refusal)
+/** Whether an answer counts; one that is over will never count again, and `refused` one may. */
+export type Standing =
+  | { readonly kind: 'counts' }
+  | { readonly kind: 'over'; readonly message: string }
+  | ({ readonly kind: 'refused' } & Refusal)
 
-export function standingOfApproval(approval: GrantApproval, { grant, host, halts, now }: ApprovalFacts): Standing {
-  const { requestedBy: by } = approval.spec
-  if (grant === undefined || !isAbout(approval, grant)) return { kind: 'over' }
-  if (endOfApproval(approval).getTime() <= now.getTime()) return { kind: 'over' }
+/** `others`: the answers that name the grant, this one may be among them. */
+export function standingOfApproval(
+  approval: GrantApproval,
+  { grant, host, halts, now }: ApprovalFacts,
+  others: readonly GrantApproval[],
+): Standing {
+  const { requestedBy: by, answer } = approval.spec
+  if (grant === undefined || !isAbout(approval, grant)) return over('the grant is gone')
+  const end = endOfApproval(approval)
+  if (end !== undefined && end.getTime() <= now.getTime()) return over('it has expired')
+  if (others.some(other => replaces(other, approval))) return over('the same person has answered again')
   const [person, requester] = [parseUserSubject(by), parseUserSubject(grant.spec.requestedBy)]
   if (person === undefined || (host !== undefined && person.host !== host))
     return refused(reasons.notAPerson, `${by} is not a person on the GitHub of the Installation`)
-  const isRequester = person.host === requester?.host && person.userId === requester.userId
-  if (by === grant.spec.requestedBy || isRequester)
-    return refused(reasons.ownRequest, `${by} requested the grant and cannot answer for it: another admin of the tenant must`)
-  // What else is halted keeps the grant itself from giving tokens.
-  const ofPeople = halts.filter(({ spec }) => spec.target.type === 'Person')
-  const halt = haltOf(ofPeople, { namespace: approval.metadata.namespace, requestedBy: by })
+  if (person.host === requester?.host && person.userId === requester.userId)
+    return over('who requested a grant cannot answer for it')
+  // A denial gives nothing. If a Halt took it out, the requester could, with one of their own.
+  const halt = answer === 'Approve' ? personHalt(halts, approval) : undefined
   return halt === undefined ? { kind: 'counts' } : refused(reasons.personHalted, `${by} is ${haltedText(halt)}`)
 }
+
+const over = (message: string): Standing => ({ kind: 'over', message })
 
 function refused(reason: string, message: string): Standing {
   return { kind: 'refused', reason, message }
 }
 
-/** Of those in the namespace of the grant. The order does not matter. */
+/** What else is halted keeps the grant itself from giving tokens. */
+function personHalt(halts: readonly Halt[], { metadata, spec }: GrantApproval): Halt | undefined {
+  const ofPeople = halts.filter(halt => halt.spec.target.type === 'Person')
+  return haltOf(ofPeople, { namespace: metadata.namespace, requestedBy: spec.requestedBy })
+}
+
+/** The newest answer of a person is their answer; of two of the same second both stand, and a denial wins. */
+function replaces(other: GrantApproval, { metadata, spec }: GrantApproval): boolean {
+  const isSame = other.spec.requestedBy === spec.requestedBy && other.spec.grant.uid === spec.grant.uid
+  const isLater = (other.metadata.creationTimestamp ?? '') > (metadata.creationTimestamp ?? '')
+  return isSame && isLater && other.metadata.deletionTimestamp === undefined
+}
+
+/** Of those that name the grant. The order does not matter. */
 export function answersOf(approvals: readonly GrantApproval[], facts: ApprovalFacts): Answers {
   const counting = approvals
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter(approval => standingOfApproval(approval, facts).kind === 'counts')
+    .filter(approval => standingOfApproval(approval, facts, approvals).kind === 'counts')
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
   const denial = counting.find(({ spec }) => spec.answer !== 'Approve')
-  const approvedBy = counting.filter(({ spec }) => spec.answer === 'Approve').map(({ spec }) => spec.requestedBy)
-  const ends = counting.map(approval => endOfApproval(approval).getTime())
+  const approving = counting.filter(({ spec }) => spec.answer === 'Approve')
+  const byPerson = new Map(approving.map(({ spec: { requestedBy: by, reason } }) => [by, { by, reason }]))
+  const ends = approving.flatMap(approval => endOfApproval(approval)?.getTime() ?? [])
   return {
-    approvedBy: [...new Set(approvedBy)].toSorted(compareText),
+    approvals: [...byPerson.values()].toSorted((a, b) => compareText(a.by, b.by)),
     denial: denial && { name: denial.metadata.name, by: denial.spec.requestedBy, reason: denial.spec.reason },
     until: ends.length === 0 ? undefined : new Date(Math.min(...ends)),
   }
@@ -81,9 +110,10 @@ export function answersOf(approvals: readonly GrantApproval[], facts: ApprovalFa
 const maxDigest = 1000
 
 /** Equal as long as the answers decide the same; undefined without any. People read it, too: of many, the first are named. */
-export function answersDigest({ approvedBy, denial }: Answers): string | undefined {
-  if (approvedBy.length === 0 && denial === undefined) return undefined
-  const text = [...(denial === undefined ? [] : [`Deny ${denial.name}`]), ...approvedBy].join(', ')
+export function answersDigest({ approvals, denial }: Answers): string | undefined {
+  if (approvals.length === 0 && denial === undefined) return undefined
+  const denied = denial === undefined ? [] : [`Deny ${denial.name} of ${denial.by}`]
+  const text = [...denied, ...approvals.map(({ by }) => by)].join(', ')
   if (text.length <= maxDigest) return text
   const all = createHash('sha256').update(text).digest('hex')
   return `${text.slice(0, maxDigest - all.length - 2)}… ${all}`

@@ -35,7 +35,8 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
   const { denial } = known.answers
   if (denial !== undefined) {
     const message = `${denial.by} denied it (GrantApproval ${denial.name}): ${denial.reason}`
-    return { decision: 'Denied', rule: `GrantApproval/${denial.name}`, reason: reasons.deniedByPerson, message }
+    const rule = `GrantApproval/${denial.name}`.slice(0, maxRule)
+    return { decision: 'Denied', rule, reason: reasons.deniedByPerson, message }
   }
   const { permissions, subjects, requestedBy } = spec
   if (!hasPolicies(set)) {
@@ -64,7 +65,7 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
       return { decision: 'Denied', rule, reason, message: `${message}.` }
     }
     case 'RequireApproval':
-      return byPeople(verdict, known.answers, metadata.name)
+      return byPeople(verdict, known.answers, metadata)
     case 'Allow': {
       const used = verdict.rules.join(', ')
       const message = `Allowed by ${used}`.slice(0, maxMessage / 2)
@@ -78,28 +79,26 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
   }
 }
 
-/** Approved as soon as people enough have; each of them is named. */
+/** Approved as soon as people enough have; each of them is named, with their reason. */
 function byPeople(
-  { rules, approvals, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
-  { approvedBy }: Answers,
-  name: string,
+  { rules, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
+  { approvals }: Answers,
+  { name, uid }: RepositoryGrant['metadata'],
 ): PolicyRuling {
   const rule = rules.join(',').slice(0, maxRule)
-  const people = approvedBy.join(', ')
-  if (approvedBy.length >= approvals)
+  if (approvals.length >= required) {
+    const people = approvals.map(({ by, reason }) => `${by} (${reason})`).join(', ')
     return {
       decision: 'Approved',
       rule,
       reason: reasons.approved,
       message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
     }
-  const so = approvedBy.length === 0 ? 'nobody has yet' : `${approvedBy.length} of ${approvals} have: ${people}`
-  return {
-    decision: 'Waiting',
-    rule,
-    reason: reasons.waitingForApproval,
-    message: `${needed}: ${so} (sekisho grants approve ${name}).`.slice(0, maxMessage),
   }
+  const people = approvals.map(({ by }) => by).join(', ')
+  const given = approvals.length === 0 ? 'nobody has yet' : `${approvals.length} of ${required} have: ${people}`
+  const message = `${needed}: ${given} (sekisho grants approve ${name} --uid ${uid}).`.slice(0, maxMessage)
+  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message }
 }
 
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */

@@ -45,6 +45,7 @@ export function approvalSteps(demo: DemoContext): readonly Step[] {
       )
       return is(seen(object.status) ?? {}) ? object : undefined
     })
+  const uidOf = () => kubectl(olivia, ['get', `repositorygrant/${grantName}`, ...here, '-o', 'jsonpath={.metadata.uid}'])
   const forget = async (): Promise<void> => {
     const policies = ['grantpolicy/demo-approval', 'grantpolicy/demo-audit']
     await kubectl(olivia, ['delete', `repositorygrant/${grantName}`, ...policies, ...here, '--ignore-not-found', '--wait=true'])
@@ -58,7 +59,7 @@ export function approvalSteps(demo: DemoContext): readonly Step[] {
         await kubectl(olivia, ['apply', '-f', '-'], policy('demo-approval', 'Enforce', 'RequireApproval'))
         await kubectl(dave, ['apply', '-f', '-'], grant)
         await grantWhen('the grant waits', ({ decision }) => decision === 'Waiting')
-        const own = await sekisho(dave, ['approve', grantName, '--reason', 'it is mine', ...here])
+        const own = await sekisho(dave, ['approve', grantName, '--uid', await uidOf(), '--reason', 'it is mine', ...here])
         expectThat(own.code !== 0 && own.errors.includes('another admin'), `dave approved his own grant: ${own.errors}`)
         const { output } = await sekisho(olivia, ['list', '--waiting', ...here])
         expectThat(output.includes(grantName), `olivia does not see what waits: ${output}`)
@@ -68,7 +69,8 @@ export function approvalSteps(demo: DemoContext): readonly Step[] {
     {
       title: 'olivia approves it, and a policy in mode Audit says that it would have refused it',
       run: async () => {
-        await mustRun(olivia, demo.tools.sekisho, ['grants', 'approve', grantName, '--reason', 'releases need it', ...here])
+        const why = ['--uid', await uidOf(), '--reason', 'releases need it']
+        await mustRun(olivia, demo.tools.sekisho, ['grants', 'approve', grantName, ...why, ...here])
         await grantWhen('the grant is approved', ({ decision }) => decision === 'Approved')
         await kubectl(olivia, ['apply', '-f', '-'], policy('demo-audit', 'Audit', 'Deny'))
         const { status } = await grantWhen('the policy says what it would do', ({ audit }) => audit?.decision === 'Denied')

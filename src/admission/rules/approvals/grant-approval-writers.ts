@@ -6,12 +6,10 @@ import { parseUserSubject } from '../../../api/names.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { celList, type Rule } from '../../rule.ts'
 import { mayMaintain, mayMaintainExpression, metadataOnlyVariable, reaping } from '../kinds/writers.ts'
+import { isPersonExpression } from '../tasks/task-names.ts'
 
 const message =
   'a GrantApproval is the answer of one person: an admin of the tenant who is signed in with GitHub creates it, by sekisho grants approve or deny, nobody changes it, and only its author deletes it'
-
-/** The CEL twin of `parseUserSubject`. */
-const isPerson = (name: string): string => `${name}.matches('^github[|][a-z0-9][a-z0-9.:-]*[|][1-9][0-9]{0,14}$')`
 
 /** Controllers delete those that can count for nothing any more. */
 export const grantApprovalWriters: Rule = {
@@ -35,7 +33,7 @@ export const grantApprovalWriters: Rule = {
     ],
     validation: {
       expression: [
-        `(request.operation == 'CREATE' && ${isPerson('request.userInfo.username')})`,
+        `(request.operation == 'CREATE' && ${isPersonExpression})`,
         `(request.operation == 'DELETE' && (request.userInfo.username in ${celList(identities.controllers)} || request.userInfo.username == variables.author))`,
         mayMaintainExpression(identities),
       ].join(' || '),

@@ -9,11 +9,11 @@ import { celText, type PolicyRule } from '../../rule.ts'
 const namesServiceAccount = "params.spec.subjects.exists(subject, subject.kind == 'ServiceAccount')"
 
 /**
- * CEL: denied and expired grants give no token; a grant that is not decided yet counts, because it may be approved while the
- * command runs.
+ * CEL: denied and expired grants give no token. A grant that is not decided yet counts, because it may be approved while the
+ * command runs, as does one that a person denied, who can take that back.
  */
 export const hasEnded = [
-  "params.?status.?decision.orValue('') == 'Denied'",
+  "(params.?status.?decision.orValue('') == 'Denied' && !params.?status.?rule.orValue('').startsWith('GrantApproval/'))",
   `params.?status.?conditions.orValue([]).exists(condition, condition.type == 'Ready' && condition.reason == ${celText(repositoryGrantReasons.expired)})`,
 ].join(' || ')
 

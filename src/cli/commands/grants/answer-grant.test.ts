@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { grantsAnswer, grantsWithdraw } from './answer-grant.ts'
+import { grantsApprove, grantsDeny, grantsWithdraw } from './answer-grant.ts'
 import { grantsExplain, grantsList } from './show-grants.ts'
 
 const [olivia, dave] = ['github|github.test|1001', 'github|github.test|1002']
@@ -40,8 +40,9 @@ function world(user: string) {
     async create(type: ResourceType, object: KubeObject, { dryRun = false }: { readonly dryRun?: boolean }) {
       if (type.kind === 'SelfSubjectReview') return { status: { userInfo: { username: user } } }
       sent.push(`create ${(object as GrantApproval).spec.answer}${dryRun ? ' (dry run)' : ''}`)
-      if (!dryRun) stored.set(object.metadata.name, object as GrantApproval)
-      return object
+      const made = { ...object, metadata: { ...object.metadata, name: `made-${sent.length}` } } as GrantApproval
+      if (!dryRun) stored.set(made.metadata.name, { ...made, spec: { ...made.spec, requestedBy: user } })
+      return made
     },
     async delete(_: ResourceType, { name }: { readonly name: string }, { dryRun = false }: { readonly dryRun?: boolean }) {
       sent.push(`delete${dryRun ? ' (dry run)' : ''}`)
@@ -59,16 +60,24 @@ function world(user: string) {
   return { context, sent, stored, said: () => output }
 }
 
-const options = { output: 'table', reason: 'the release needs it' } as const
+/** Under any name: whose answer it is counts. */
+const ofDave = {
+  metadata: { name: 'of-dave' },
+  spec: { grant: { name: 'publish', uid: 'grant-uid' }, answer: 'Deny', requestedBy: dave },
+} as unknown as GrantApproval
+const options = { output: 'table', reason: 'the release needs it', uid: 'grant-uid' } as const
 
 describe('an answer', () => {
   test('is one for each person, whatever they answered before', async () => {
     const { context, sent, stored } = world(olivia)
-    await grantsAnswer('approve')(context, options, 'publish')
-    await grantsAnswer('approve')(context, options, 'publish')
-    expect(sent).toEqual(['create Approve'])
-    await grantsAnswer('deny')(context, options, 'publish')
-    expect(sent.slice(1)).toEqual(['delete', 'create Deny'])
+    stored.set('of-dave', ofDave)
+    await grantsApprove(context, options, 'publish')
+    await grantsApprove(context, options, 'publish')
+    expect(sent).toEqual(['create Approve', 'create Approve', 'delete'])
+    await grantsDeny(context, options, 'publish')
+    expect(sent.slice(3)).toEqual(['create Deny', 'delete'])
+    expect(stored.get('of-dave')).toBe(ofDave)
+    stored.delete('of-dave')
     expect([...stored.values()].map(({ spec }) => [spec.grant, spec.answer, spec.requestedBy])).toEqual([
       [{ name: 'publish', uid: 'grant-uid' }, 'Deny', olivia],
     ])
@@ -79,14 +88,20 @@ describe('an answer', () => {
 
   test('of the requester is refused before anything is sent', async () => {
     const { context, sent } = world(dave)
-    await expect(grantsAnswer('approve')(context, options, 'publish')).rejects.toThrow('another admin of the tenant')
-    await expect(grantsAnswer('deny')(context, options, 'publish')).rejects.toThrow('kubectl delete repositorygrant publish')
+    await expect(grantsApprove(context, options, 'publish')).rejects.toThrow('another admin of the tenant')
+    await expect(grantsDeny(context, options, 'publish')).rejects.toThrow('kubectl delete repositorygrant publish')
+    expect(sent).toEqual([])
+  })
+
+  test('is for the grant that the person looked at', async () => {
+    const { context, sent } = world(olivia)
+    await expect(grantsApprove(context, { ...options, uid: 'of-before' }, 'publish')).rejects.toThrow('is another grant')
     expect(sent).toEqual([])
   })
 
   test('as a dry run is judged, and not stored', async () => {
     const { context, sent, stored, said } = world(olivia)
-    await grantsAnswer('approve')(context, { ...options, dryRun: true }, 'publish')
+    await grantsApprove(context, { ...options, dryRun: true }, 'publish')
     expect(sent).toEqual(['create Approve (dry run)'])
     expect(stored.size).toBe(0)
     expect(said()).toContain('would have approved publish: contents: read on acme/shop for ServiceAccount release')
@@ -95,7 +110,7 @@ describe('an answer', () => {
 
 test('what waits is listed first, and explained with its answers', async () => {
   const { context, said } = world(olivia)
-  await grantsAnswer('approve')(context, options, 'publish')
+  await grantsApprove(context, options, 'publish')
   await grantsList(context, { output: 'table' })
   expect(said().indexOf('publish  Waiting')).toBeLessThan(said().indexOf('approved  '))
   const before = said().length

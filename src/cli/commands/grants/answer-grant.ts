@@ -1,10 +1,11 @@
 // `sekisho grants approve`, `deny` and `withdraw`: the answer of the person to one grant, as an object of the Kubernetes API,
-// with the rights of the person. One person has one answer to a grant; another one replaces it.
-import { createHash } from 'node:crypto'
+// with the rights of the person. The newest answer of a person counts.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { type Cluster, fieldManager, found } from '../../kubernetes/cluster.ts'
+import { isAbout } from '../../../policy/grants/approvals.ts'
+import { fieldManager, found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { whoIs } from '../../kubernetes/who-is.ts'
 import { type ClusterFormat, present } from '../../output.ts'
@@ -13,55 +14,53 @@ import type { ClusterContext } from '../cluster-context.ts'
 type WithdrawOptions = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 type AnswerOptions = WithdrawOptions & { readonly reason: string }
 
-const answers = { approve: 'Approve', deny: 'Deny' } as const
-const defaultLifetimeSeconds = 2_592_000
+const answers = { Approve: 'approved', Deny: 'denied' } as const
 
-/** The same for each answer of one person to one grant: a repeated command makes no second object. */
-function nameOf({ metadata: { name, uid } }: RepositoryGrant, user: string): string {
-  const who = createHash('sha256').update(`${uid} ${user}`).digest('hex').slice(0, 12)
-  return `${name.slice(0, 200)}-${who}`
+/** `uid`: of the grant that the person looked at, so that one that was created again meanwhile is not approved. */
+export async function grantsApprove(
+  context: ClusterContext,
+  options: AnswerOptions & { readonly uid: string },
+  name: string,
+): Promise<void> {
+  const grant = await found(context.cluster, repositoryGrants, name)
+  if (grant.metadata.uid !== options.uid)
+    throw new AppError(
+      'conflict',
+      `${name} is another grant (UID ${grant.metadata.uid}) than --uid says: look at it again with sekisho grants explain ${name}`,
+    )
+  return answer(context, options, { grant, answer: 'Approve', own: `another admin of the tenant has to approve it` })
 }
 
-/** What the person wants is what stands afterwards; the grant is decided again by the controllers. */
-export function grantsAnswer(word: keyof typeof answers) {
-  return async ({ cluster, terminal }: ClusterContext, options: AnswerOptions, name: string): Promise<void> => {
-    const grant = await found(cluster, repositoryGrants, name)
-    const { user: requestedBy } = await whoIs(cluster)
-    if (requestedBy === grant.spec.requestedBy)
-      throw new AppError(
-        'forbidden',
-        word === 'approve'
-          ? `you requested ${name}: another admin of the tenant has to approve it`
-          : `you requested ${name}: delete it instead, with kubectl delete repositorygrant ${name}`,
-      )
-    const dryRun = options.dryRun === true
-    const { namespace } = cluster
-    const answer = answers[word]
-    await replace(cluster, dryRun, {
-      apiVersion: grantApprovals.apiVersion,
-      kind: grantApprovals.kind,
-      metadata: { name: nameOf(grant, requestedBy), namespace },
-      spec: {
-        grant: { name, uid: grant.metadata.uid ?? '' },
-        answer,
-        reason: options.reason,
-        lifetimeSeconds: defaultLifetimeSeconds,
-        requestedBy,
-      },
-    })
-    const said = `${dryRun ? 'would have ' : ''}${word === 'approve' ? 'approved' : 'denied'}`
-    const text = () => `${said} ${name}: ${textOf(grant)}; see what comes of it with sekisho grants explain ${name}`
-    await present(terminal, options.output, { value: { grant: name, namespace, answer, by: requestedBy, dryRun }, text })
-  }
+export async function grantsDeny(context: ClusterContext, options: AnswerOptions, name: string): Promise<void> {
+  const grant = await found(context.cluster, repositoryGrants, name)
+  const own = `delete it instead, with kubectl delete repositorygrant ${name}`
+  return answer(context, options, { grant, answer: 'Deny', own })
 }
 
-/** Nothing to do for the same answer. A dry run leaves another one in place, so it cannot try to create this one. */
-async function replace({ client, namespace }: Cluster, dryRun: boolean, approval: Omit<GrantApproval, 'status'>): Promise<void> {
-  const key = { namespace, name: approval.metadata.name }
-  const standing = await client.get(grantApprovals, key)
-  if (standing?.spec.answer === approval.spec.answer) return
-  if (standing !== undefined) await client.delete(grantApprovals, key, { dryRun })
-  if (standing === undefined || !dryRun) await client.create(grantApprovals, approval, { fieldManager, dryRun })
+type Given = { readonly grant: RepositoryGrant; readonly answer: keyof typeof answers; readonly own: string }
+
+/** Creates the answer, then deletes those before it: at no time does the person have none. */
+async function answer(
+  { cluster, terminal }: ClusterContext,
+  options: AnswerOptions,
+  { grant, answer, own }: Given,
+): Promise<void> {
+  const { client, namespace } = cluster
+  const { name, uid = '' } = grant.metadata
+  const { user: by } = await whoIs(cluster)
+  if (by === grant.spec.requestedBy) throw new AppError('forbidden', `you requested ${name}: ${own}`)
+  const before = (await client.list(grantApprovals, { namespace })).filter(
+    approval => isAbout(approval, grant) && approval.spec.requestedBy === by,
+  )
+  const dryRun = options.dryRun === true
+  const { apiVersion, kind } = grantApprovals
+  const metadata = { generateName: `${name.slice(0, 200)}-`, namespace }
+  const spec = { grant: { name, uid }, answer, reason: options.reason }
+  await client.create(grantApprovals, { apiVersion, kind, metadata, spec } as NewObject<GrantApproval>, { fieldManager, dryRun })
+  for (const { metadata } of before) await client.delete(grantApprovals, { namespace, name: metadata.name }, { dryRun })
+  const said = `${dryRun ? 'would have ' : ''}${answers[answer]}`
+  const text = () => `${said} ${name}: ${textOf(grant)}; see what comes of it with sekisho grants explain ${name}`
+  await present(terminal, options.output, { value: { grant: name, uid, namespace, answer, by, dryRun }, text })
 }
 
 function textOf({ spec }: RepositoryGrant): string {

@@ -16,6 +16,7 @@ function resultOf({ metadata, spec, status }: RepositoryGrant) {
   return {
     name: metadata.name,
     namespace: metadata.namespace,
+    uid: metadata.uid,
     decision: status?.decision ?? 'Undecided',
     ready: ready?.status === 'True',
     reason: ready?.reason ?? 'Pending',
@@ -85,6 +86,7 @@ export async function grantsExplain(
   const text = () =>
     [
       `RepositoryGrant ${value.name}: ${value.decision}, ${value.ready ? 'gives tokens' : 'gives no token'} (${value.reason})`,
+      `  uid:     ${value.uid}`,
       `  what:    ${permissionsText(value)} on ${value.repositories.join(', ')}, by ${value.delivery}`,
       `  for:     ${subjects}`,
       `  by:      ${value.requestedBy}, because: ${value.requestedFor}`,
@@ -94,7 +96,7 @@ export async function grantsExplain(
       ...(value.audit === undefined ? [] : [`  audited: it would be ${value.audit.decision}: ${value.audit.message}`]),
       ...(said.length === 0 ? [] : ['Answers:', ...said]),
       ...(isWaiting(value)
-        ? [`An admin of the tenant answers: sekisho grants approve ${value.name} --reason TEXT (or deny)`]
+        ? [`An admin of the tenant answers: sekisho grants approve ${value.name} --uid ${value.uid} --reason TEXT (or deny)`]
         : []),
     ].join('\n')
   await present(terminal, options.output, { value, text })

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { ClusterGrantPolicy, GrantPolicy } from '../../../api/github/grant-policy.ts'
+import type { Halt } from '../../../api/github/halt.ts'
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
@@ -12,7 +13,14 @@ import { compilePolicies, type GrantPolicies } from '../../../policy/grants/gran
 import { type KnownOfGrant, policyRuling } from '../../../policy/grants/policy-ruling.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { fieldManager } from '../../kubernetes/cluster.ts'
-import { clusterGrantPolicies, grantApprovals, grantPolicies, installations, repositoryGrants } from '../../kubernetes/kinds.ts'
+import {
+  clusterGrantPolicies,
+  grantApprovals,
+  grantPolicies,
+  halts,
+  installations,
+  repositoryGrants,
+} from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { platformPolicies } from './policies.ts'
@@ -42,11 +50,13 @@ export async function policyTest({ cluster, terminal, clock }: ClusterContext, o
   for (const policy of read) tested.push(await judged(cluster, policy))
   const where = options.allNamespaces === true ? {} : { namespace }
   const ofPlatform = await platformPolicies(client)
-  const [own, grants, bound, given] = [
+  const [own, grants, bound, given, standing] = [
     await client.list(grantPolicies, where),
     await client.list(repositoryGrants, where),
     await client.list(installations, where),
     await client.list(grantApprovals, where),
+    // Those of the platform are not for tenants to read.
+    await client.list(halts, where),
   ]
   const changed = (before: readonly Policy[], kind: string): readonly Policy[] => {
     const added = tested.filter(policy => policy.kind === kind)
@@ -60,7 +70,7 @@ export async function policyTest({ cluster, terminal, clock }: ClusterContext, o
   const rows = [...byNamespace].flatMap(([name, some]) => {
     const isHere = ({ metadata }: Policy): boolean => metadata.namespace === name
     const after = compilePolicies(capped, ofAll.filter(isHere))
-    return some.map(grant => effectOn(grant, knownOf(grant, { bound, given, now: clock.now() }), after))
+    return some.map(grant => effectOn(grant, knownOf(grant, { bound, given, standing, now: clock.now() }), after))
   })
   const shown = rows.map(({ grant, effect, rule, message }) => [grant, effect, rule, message])
   const text = () =>
@@ -118,9 +128,14 @@ async function judged({ client, namespace }: Cluster, policy: Policy): Promise<P
   }
 }
 
-type Around = { readonly bound: readonly Installation[]; readonly given: readonly GrantApproval[]; readonly now: Date }
+type Around = {
+  readonly bound: readonly Installation[]
+  readonly given: readonly GrantApproval[]
+  readonly standing: readonly Halt[]
+  readonly now: Date
+}
 
-function knownOf(grant: RepositoryGrant, { bound, given, now }: Around): KnownOfGrant {
+function knownOf(grant: RepositoryGrant, { bound, given, standing, now }: Around): KnownOfGrant {
   const { metadata, spec, status } = grant
   const installation = bound.find(one => one.metadata.namespace === metadata.namespace && one.metadata.name === spec.installation)
   const repositories: KnownOfGrant['repositories'] =
@@ -129,7 +144,7 @@ function knownOf(grant: RepositoryGrant, { bound, given, now }: Around): KnownOf
   const host = installation?.spec.account.host
   const answers = answersOf(
     given.filter(({ metadata: { namespace } }) => namespace === metadata.namespace),
-    { grant, host, halts: [], now },
+    { grant, host, halts: standing, now },
   )
   return { host: host ?? '', repositories, memberships: new Map(), answers }
 }
@@ -150,7 +165,6 @@ function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolic
     return { grant: named, effect: 'depends', rule: '', message: `on what GitHub says about ${open.join(', ')}`, audit: isAudit }
   }
   const changed = ({ Approved: 'may be approved', Waiting: 'waits', Denied: 'ends' } as const)[then.decision]
-  const isSame = then.decision === decision || (then.decision === 'Denied' && decision !== 'Approved')
-  const effect: Effect = isSame ? 'as before' : changed
+  const effect: Effect = then.decision === (decision ?? 'Denied') ? 'as before' : changed
   return { grant: named, effect, rule: then.rule, message: then.message, audit: isAudit }
 }

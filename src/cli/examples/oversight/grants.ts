@@ -16,11 +16,11 @@ export const grantExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'grants approve': [
     {
-      line: 'sekisho grants approve push-shop --reason reviewed',
+      line: 'sekisho grants approve push-shop --uid 0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11 --reason reviewed',
       does: 'approve what another person requested',
     },
     {
-      line: 'sekisho grants approve push-shop --reason reviewed --dry-run',
+      line: 'sekisho grants approve push-shop --uid 0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11 --reason reviewed --dry-run',
       does: 'ask whether you may, and store nothing',
     },
   ],

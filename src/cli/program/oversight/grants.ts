@@ -20,22 +20,19 @@ export function addGrantCommands(program: Command, { onCluster: act }: Runners):
     .argument(grant, named)
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../../commands/grants/show-grants.ts')).grantsExplain))
-  for (const [name, description] of [
-    ['approve', 'as an admin of the tenant: approve a grant that another person requested'],
-    ['deny', 'as an admin of the tenant: deny a grant, also one that is approved: its tokens end'],
-  ] as const)
+  const answering = (name: string): Command =>
     onCluster(grants.command(name))
-      .description(description)
       .argument(grant, named)
       .requiredOption('--reason <text>', 'why, for the audit log', reasonText)
       .addOption(dryRunOption())
       .addOption(outputOption('yaml'))
-      .action(
-        act(async () => {
-          const { grantsAnswer } = await import('../../commands/grants/answer-grant.ts')
-          return grantsAnswer(name)
-        }),
-      )
+  answering('approve')
+    .description('as an admin of the tenant: approve a grant that another person requested')
+    .requiredOption('--uid <uid>', 'of the grant that you looked at, as sekisho grants explain shows it')
+    .action(act(async () => (await import('../../commands/grants/answer-grant.ts')).grantsApprove))
+  answering('deny')
+    .description('as an admin of the tenant: deny a grant, also one that is approved: its tokens end')
+    .action(act(async () => (await import('../../commands/grants/answer-grant.ts')).grantsDeny))
   onCluster(grants.command('withdraw'))
     .description('take back your own answer to a grant')
     .argument(grant, named)

@@ -60,11 +60,15 @@ export function isDeniedUnasked(facts: PolicedGrant): boolean {
   return facts.object.status?.repositories === undefined && rulingUnasked(facts)?.decision === 'Denied'
 }
 
-/** Whether changed policies, by what is known, leave an approved grant as it is or deny it: then GitHub need not be asked. */
+/**
+ * Whether changed policies and answers, by what is known, leave an approved grant as it is or end it: then GitHub need not be
+ * asked. What a check denied is checked again before people are asked.
+ */
 export function isDecidedUnasked(facts: PolicedGrant): boolean {
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown' || facts.policies.audited !== undefined) return false
-  return ruling.decision !== 'Approved' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
+  if (ruling.decision === 'Waiting') return facts.object.status?.decision !== 'Denied'
+  return ruling.decision === 'Denied' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
 }
 
 /** By what is known without GitHub; undefined while that is nothing that the platform's own rules could decide by. */

@@ -9,7 +9,7 @@ import { grantObject, installationObject, ready } from '../../../services/token-
 import { decide } from '../decide.ts'
 import type { Facts, GitHubAnswer } from '../gather.ts'
 import { decisionRecord } from '../records/record-decision.ts'
-import { nextStatus } from '../status.ts'
+import { isNewRuling, nextStatus } from '../status.ts'
 import { isDecidedUnasked, isDeniedUnasked, neededMemberships } from './known-of-grant.ts'
 import { createKnownPolicies } from './known-policies.ts'
 
@@ -178,7 +178,10 @@ test('policies are compiled once for each state of them', () => {
 
 describe('a policy that requires approval', () => {
   const policies = of(policy({ effect: 'RequireApproval', approvals: 2 }))
-  const by = (...people: readonly string[]): Answers => ({ ...noAnswers, approvedBy: people })
+  const by = (...people: readonly string[]): Answers => ({
+    ...noAnswers,
+    approvals: people.map(one => ({ by: one, reason: 'it is fine' })),
+  })
   const denied: Answers = { ...noAnswers, denial: { name: 'no', by: 'erin', reason: 'use the pipeline' } }
 
   test('waits for people enough, says how many are missing, and records who they were', () => {
@@ -193,12 +196,29 @@ describe('a policy that requires approval', () => {
     const both = facts({ ...asked, answers: by('erin', 'olivia') })
     const decision = decide(both)
     expect(decision).toMatchObject({ ruling: { decision: 'Approved' }, ready: { status: 'True' } })
+    expect(decision.ready.message).toContain('Approved by erin (it is fine), olivia (it is fine)')
     expect(nextStatus(both, decision).observedAnswers).toBe('erin, olivia')
     expect(decisionRecord(both, decision)).toMatchObject({ outcome: 'allowed', details: { approvedBy: ['erin', 'olivia'] } })
   })
 
-  test('asks GitHub before people are asked', () => {
+  test('asks GitHub before people are asked, and again about what a check denied', () => {
     expect(isDeniedUnasked(facts({ policies }))).toBe(false)
+    const status = { ...approved.status, decision: 'Denied' as const, rule: 'requester-has-access' }
+    const refused = facts({ object: { ...approved, status } as RepositoryGrant, policies })
+    expect(isDecidedUnasked(refused)).toBe(false)
+    expect(decide(refused).ruling?.decision).toBe('Denied')
+  })
+
+  test('another one who approves is a new record, and who denies or takes back what is approved ends it without GitHub', () => {
+    const status = { ...approved.status, checkedAt: '2026-06-01T11:00:00Z', observedPolicies: policies.digest }
+    const object = { ...approved, status: { ...status, observedAnswers: 'erin, olivia' } } as RepositoryGrant
+    const of = (answers: Answers) => facts({ object, policies, answers })
+    const recorded = (answers: Answers) => isNewRuling(of(answers), decide(of(answers)))
+    const rule = decide(of(by('erin', 'bob'))).ruling?.rule
+    const same = { ...of(by('erin', 'bob')), object: { ...object, status: { ...object.status, rule } } as RepositoryGrant }
+    expect(isNewRuling(same, decide(same))).toBe(true)
+    expect([by('erin'), denied].map(isAnswer => isDecidedUnasked(of(isAnswer)))).toEqual([true, true])
+    expect([by('erin'), denied].map(recorded)).toEqual([true, true])
   })
 
   test('ends what was approved when an answer is taken back, also while GitHub does not answer', () => {

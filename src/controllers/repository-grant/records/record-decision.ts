@@ -16,7 +16,8 @@ export type DecisionLog = Pick<AuditLog, 'appendOnce'>
  * not count.
  */
 function outlineOf({ object, outcome, details }: AuditRecord): readonly unknown[] {
-  return [object, outcome, details['grantUid'], details['decision'], details['rule'], details['check']]
+  const { grantUid, decision, rule, check, approvedBy } = details
+  return [object, outcome, grantUid, decision, rule, check, approvedBy]
 }
 
 /**
@@ -29,10 +30,14 @@ export async function recordDecision(audit: DecisionLog, record: TenantAuditReco
   })
 }
 
+/** Policies require five at most; a record has a bound. */
+const maxApprovers = 50
+
 /** Of the decision, with who approved it. */
 export function decisionRecord(facts: Facts, { ruling, judged }: Decision): TenantAuditRecord {
   const { answer, answers, object } = facts
   const approved = ruling?.decision === 'Approved'
+  const approvedBy = answers.approvals.slice(0, maxApprovers).map(({ by }) => by)
   const repositories = approved ? judged.held : answer.kind === 'found' ? answer.repositories : []
   return {
     ...about(object),
@@ -45,7 +50,7 @@ export function decisionRecord(facts: Facts, { ruling, judged }: Decision): Tena
       check: ruling?.reason ?? '',
       ...accessDetails(facts, ruling?.rule, repositories),
       delivery: object.spec.delivery,
-      ...(answers.approvedBy.length > 0 ? { approvedBy: [...answers.approvedBy] } : {}),
+      ...(approved && approvedBy.length > 0 ? { approvedBy } : {}),
     },
   }
 }
