@@ -284,6 +284,20 @@ describe('a transfer', () => {
     await expect(answer).rejects.toThrow()
   })
 
+  test('whose client is silent within its list of refs ends with its grant, and no push is recorded', async () => {
+    const { fixture, token } = await opened()
+    const { namespace } = fixture
+    const { sent, answer } = openRequest(fixture, token, { path: '/git-receive-pack' })
+    sent.write('00')
+    await waitUntil('the token is delivered', async () => {
+      const delivered = await environment.store.audit.list({ namespace, action: 'token.delivered', limit: 1 })
+      return delivered.length > 0 ? true : undefined
+    })
+    await fixture.client.delete(repositoryGrant, { namespace, name: 'write-shop' })
+    await expect(answer).rejects.toThrow()
+    expect(await records(fixture, 'git.push-intended')).toEqual([])
+  })
+
   test('of a push that is cut is recorded as unknown, and nothing comes after it', async () => {
     const { fixture, token, requests } = await opened(() => {})
     const { sent, answer } = openRequest(fixture, token, { path: '/git-receive-pack' })

@@ -58,7 +58,10 @@ export async function openGitProxy(
     },
     async stop() {
       await streams.stop()
-      await Promise.all([server.close(), github.close()])
+      const closed = server.close()
+      // Of requests that were refused, a sender may go on for an hour.
+      server.server.closeAllConnections()
+      await Promise.all([closed, github.close()])
     },
   }
 }

@@ -77,9 +77,11 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       await deps.counted.append(deliveryOf(request, active, requestFacts(request, grant), grant.spec.reason))
       return delivered(active, admitted)
     },
-    async refusalNow(request) {
+    async refusalNow(request, repositoryId) {
       const decision = admit((await gatherCached(deps, request)).facts)
-      return 'refusal' in decision ? decision.refusal.message : undefined
+      if ('refusal' in decision) return decision.refusal.message
+      const isHeld = decision.admitted.repositories.some(({ id }) => id === repositoryId)
+      return isHeld ? undefined : 'the grant does not hold for this repository any more'
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
   }

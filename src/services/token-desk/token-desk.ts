@@ -51,7 +51,7 @@ export type TokenDesk = {
    * Why the same request would be refused now, by what this process has observed: for what goes on after a delivery. Undefined
    * while it would be admitted.
    */
-  readonly refusalNow: (request: TokenRequest) => Promise<string | undefined>
+  readonly refusalNow: (request: TokenRequest, repositoryId: number) => Promise<string | undefined>
   /**
    * Revokes every active token that the filter finds, and resolves to their number.
    * A token of a suspended installation counts as revoked: it can be used for nothing, and is revoked when the suspension ends.

@@ -1,6 +1,8 @@
 // Which refs a push may change: branches and tags with names that git itself accepts. Everything else on GitHub (refs/pull,
 // refs/notes, hidden refs) is not a workload's. Pure.
 // Source: https://git-scm.com/docs/git-check-ref-format ; GitHub accepts names of at most 255 bytes.
+import { redactTokens } from '../../../lib/log.ts'
+
 const allowed = ['refs/heads/', 'refs/tags/'] as const
 const maxNameBytes = 255
 
@@ -15,6 +17,8 @@ export function refProblem(ref: string): string | undefined {
   const name = ref.slice(prefix.length)
   if (Buffer.byteLength(name) > maxNameBytes) return `the name is longer than ${maxNameBytes} bytes`
   const parts = name.split('/')
+  // The log would have `[redacted]` in its place: nobody could say which ref was pushed.
+  if (redactTokens(ref) !== ref) return 'the name looks like a token of GitHub'
   const isWrong = forbidden.test(name) || parts.some(part => part === '' || part.startsWith('.') || part.endsWith('.lock'))
   return isWrong || name.startsWith('-') ? 'the name is not one that git accepts (git check-ref-format)' : undefined
 }

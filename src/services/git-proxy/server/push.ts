@@ -45,16 +45,20 @@ export async function push(deps: PushDeps, exchange: Exchange, stream: GitStream
   takeRefs(deps, access.request.subject.namespace, commands.updates.length)
   const pack = await packAfter(body, rest, hasPack(commands))
   const records = { ...access, pushId: randomUUID() }
-  await Promise.all(commands.updates.map(update => deps.audit.append(intendedRecord(records, update))))
   const report = createReportReader(commands)
-  let isRecorded = false
+  const recorded = new Set<string>()
   const record = async (): Promise<void> => {
-    isRecorded = true
+    const open = commands.updates.filter(({ ref }) => !recorded.has(ref))
     await Promise.all(
-      commands.updates.map(update => deps.audit.append(pushedRecord(records, update, report.resultOf(update.ref)))),
+      open.map(async update => {
+        await deps.audit.append(pushedRecord(records, update, report.resultOf(update.ref)))
+        recorded.add(update.ref)
+      }),
     )
   }
+  stream.signal.throwIfAborted()
   try {
+    await Promise.all(commands.updates.map(update => deps.audit.append(intendedRecord(records, update))))
     await passOn(deps, exchange, stream, {
       ...{ method: 'POST', path: '/git-receive-pack', answers },
       headers: { 'content-type': 'application/x-git-receive-pack-request' },
@@ -62,9 +66,8 @@ export async function push(deps: PushDeps, exchange: Exchange, stream: GitStream
       watcher: { add: report.add, end: record },
     })
   } finally {
-    // Whatever broke: what became of the refs is recorded as far as it is known.
-    if (!isRecorded)
-      await record().catch((error: unknown) => deps.log.error({ error: messageOf(error) }, 'the end of a push was not recorded'))
+    // Whatever broke: what became of the refs is recorded as far as it is known, and what could not be is tried once more.
+    await record().catch((error: unknown) => deps.log.error({ error: messageOf(error) }, 'the end of a push was not recorded'))
   }
 }
 

@@ -37,8 +37,16 @@ export function runTransfer(
   { request, reply, access }: Exchange,
   work: (stream: GitStream) => Promise<void>,
 ): Promise<void> {
-  return streams.run(access.request, async stream => {
-    const gone = (): void => stream.abort(new AppError('unavailable', 'the client is gone'))
+  return streams.run({ request: access.request, repositoryId: access.repository.id }, async stream => {
+    // Also emitted after an answer that was read to its end.
+    const gone = (): void => {
+      if (!reply.raw.writableFinished) stream.abort(new AppError('unavailable', 'the client is gone'))
+    }
+    // Whoever still sends, or is silent, would keep the place.
+    const cut = (): void => {
+      if (!request.raw.complete) request.raw.destroy()
+    }
+    stream.signal.addEventListener('abort', cut, { once: true })
     reply.raw.once('close', gone)
     try {
       if (reply.raw.destroyed) return

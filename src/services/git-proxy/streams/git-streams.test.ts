@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { silentLog } from '../../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import type { TokenRequest } from '../../token-desk/token-desk.ts'
 import { type CutReason, createGitStreams, endReason, type GitStream } from './git-streams.ts'
 
@@ -12,11 +13,14 @@ const requestOf = (namespace: string): TokenRequest => ({
   actor: `system:serviceaccount:${namespace}:runner`,
 })
 
+const transferOf = (namespace: string) => ({ request: requestOf(namespace), repositoryId: 4001 })
+
 function opened(options: { readonly silentMilliseconds?: number } = {}) {
   const refused = new Set<string>()
   const cuts: CutReason[] = []
   const desk = {
-    async refusalNow({ grant: { metadata } }: TokenRequest) {
+    async refusalNow({ grant: { metadata } }: TokenRequest, repositoryId: number) {
+      if (repositoryId !== 4001) return 'the grant does not hold for this repository'
       if (metadata.namespace === 'broken') throw new Error('the API server does not answer')
       return refused.has(metadata.namespace ?? '') ? 'the grant is gone' : undefined
     },
@@ -37,7 +41,7 @@ const untilAborted = async ({ signal }: GitStream): Promise<void> => {
 function begin(streams: ReturnType<typeof createGitStreams>, namespace: string) {
   const { promise: stream, resolve } = Promise.withResolvers<GitStream>()
   const ended = Promise.withResolvers<void>()
-  const done = streams.run(requestOf(namespace), async begun => {
+  const done = streams.run(transferOf(namespace), async begun => {
     resolve(begun)
     await ended.promise
   })
@@ -47,7 +51,7 @@ function begin(streams: ReturnType<typeof createGitStreams>, namespace: string) 
 describe('a transfer is cut', () => {
   test('when nobody sends anything', async () => {
     const { streams, cuts } = opened({ silentMilliseconds: 10 })
-    await streams.run(requestOf('acme'), async stream => {
+    await streams.run(transferOf('acme'), async stream => {
       await untilAborted(stream)
       expect(endReason(stream, new Error('aborted'))).toContain('nobody sent anything')
     })
@@ -83,6 +87,13 @@ describe('a transfer is cut', () => {
     await Promise.all([broken.done, acme.done])
   })
 
+  test('when the grant does not hold for its repository any more', async () => {
+    const { streams, cuts } = opened()
+    streams.start()
+    await streams.run({ request: requestOf('acme'), repositoryId: 4002 }, untilAborted)
+    expect(cuts).toEqual(['grant ended'])
+  })
+
   test('when the process stops', async () => {
     const { streams, cuts } = opened()
     const one = begin(streams, 'acme')
@@ -106,4 +117,24 @@ test('a tenant has 32 places, 32 wait for them, the next one is refused, and ano
   for (const { end } of [...running, other]) end()
   await Promise.all([...running, other].map(({ done }) => done))
   expect(streams.size()).toBe(0)
+})
+
+test('what waited is looked at again at its turn, and nothing begins while the process stops', async () => {
+  const { streams, refused } = opened()
+  const running = Array.from({ length: 32 }, () => begin(streams, 'acme'))
+  await running[31]?.stream
+  const [waiting, other] = [begin(streams, 'acme'), begin(streams, 'acme')]
+  refused.add('acme')
+  const since = systemClock.now().getTime()
+  await waitUntil('both have waited', () => systemClock.now().getTime() > since + 5)
+  running[0]?.end()
+  await expect(waiting.done).rejects.toMatchObject({ code: 'forbidden', message: 'the grant is gone' })
+  await expect(other.done).rejects.toMatchObject({ code: 'forbidden' })
+  refused.delete('acme')
+  const last = begin(streams, 'acme')
+  await last.stream
+  const stopped = begin(streams, 'acme')
+  await streams.stop()
+  for (const { end } of [...running, last]) end()
+  await expect(stopped.done).rejects.toMatchObject({ code: 'unavailable' })
 })

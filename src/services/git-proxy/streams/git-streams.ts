@@ -7,6 +7,9 @@ import type { Log } from '../../../lib/log.ts'
 import { type Periodic, periodic } from '../../../lib/periodic.ts'
 import type { TokenDesk, TokenRequest } from '../../token-desk/token-desk.ts'
 
+/** By which request it was admitted, and for which repository. */
+export type Transfer = { readonly request: TokenRequest; readonly repositoryId: number }
+
 /** One transfer. */
 export type GitStream = {
   /** Aborted with an AppError when the transfer must end. */
@@ -17,8 +20,11 @@ export type GitStream = {
 }
 
 export type GitStreams = Pick<Periodic, 'start' | 'stop'> & {
-  /** Runs `work` when it is the turn of the namespace. @throws AppError `too_many_requests`, and what `work` throws */
-  readonly run: <T>(request: TokenRequest, work: (stream: GitStream) => Promise<T>) => Promise<T>
+  /**
+   * Runs `work` when it is the turn of the namespace.
+   * @throws AppError `too_many_requests`; `forbidden` when the grant ended before its turn; and what `work` throws
+   */
+  readonly run: <T>(transfer: Transfer, work: (stream: GitStream) => Promise<T>) => Promise<T>
   /** How many go on. */
   readonly size: () => number
 }
@@ -52,16 +58,18 @@ const maxMilliseconds = 3_600_000
 export function createGitStreams(options: GitStreamOptions): GitStreams {
   const { desk, clock, log, cut } = options
   const limit = createFairLimit(places)
-  const open = new Map<GitStream, TokenRequest>()
+  const open = new Map<GitStream, Transfer>()
+  const lookMilliseconds = options.lookMilliseconds ?? 1000
+  let isStopping = false
   const end = (stream: GitStream, why: CutReason, message: string): void => {
     if (stream.signal.aborted) return
     cut?.(why)
     stream.abort(new AppError('unavailable', message))
   }
   const look = async (): Promise<void> => {
-    for (const [stream, request] of open) {
+    for (const [stream, { request, repositoryId }] of open) {
       // What cannot be decided is looked at again; it does not keep the others from being looked at.
-      const refusal = await desk.refusalNow(request).catch((error: unknown) => {
+      const refusal = await desk.refusalNow(request, repositoryId).catch((error: unknown) => {
         log.error({ error: messageOf(error) }, 'whether a transfer may go on could not be decided')
         return undefined
       })
@@ -69,11 +77,12 @@ export function createGitStreams(options: GitStreamOptions): GitStreams {
     }
   }
   const { start, stop } = periodic({
-    ...{ name: 'look at the transfers of the git proxy', everyMilliseconds: options.lookMilliseconds ?? 1000 },
+    ...{ name: 'look at the transfers of the git proxy', everyMilliseconds: lookMilliseconds },
     ...{ work: look, clock, log },
   })
 
-  const transfer = async <T>(request: TokenRequest, work: (stream: GitStream) => Promise<T>): Promise<T> => {
+  const transfer = async <T>(one: Transfer, work: (stream: GitStream) => Promise<T>): Promise<T> => {
+    if (isStopping) throw new AppError('unavailable', 'the platform is restarting, try again')
     const controller = new AbortController()
     const stream: GitStream = {
       signal: controller.signal,
@@ -85,7 +94,7 @@ export function createGitStreams(options: GitStreamOptions): GitStreams {
       options.silentMilliseconds ?? silentMilliseconds,
     ).unref()
     const whole = setTimeout(() => end(stream, 'too long', 'the transfer was cut after an hour'), maxMilliseconds).unref()
-    open.set(stream, request)
+    open.set(stream, one)
     try {
       return await work(stream)
     } finally {
@@ -98,11 +107,20 @@ export function createGitStreams(options: GitStreamOptions): GitStreams {
   return {
     start,
     async stop() {
+      isStopping = true
       for (const stream of open.keys()) end(stream, 'stopping', 'the transfer was cut: the platform is restarting, try again')
       await stop()
     },
-    run(request, work) {
-      const running = limit.run(request.subject.namespace, () => transfer(request, work))
+    run(one, work) {
+      const { request, repositoryId } = one
+      const asked = clock.now().getTime()
+      const running = limit.run(request.subject.namespace, async () => {
+        // Nobody looks at those that wait.
+        const waited = clock.now().getTime() - asked > lookMilliseconds
+        const refusal = waited ? await desk.refusalNow(request, repositoryId) : undefined
+        if (refusal !== undefined) throw new AppError('forbidden', refusal)
+        return transfer(one, work)
+      })
       if (running !== undefined) return running
       log.debug({ namespace: request.subject.namespace }, 'too many transfers through the git proxy')
       return Promise.reject(
