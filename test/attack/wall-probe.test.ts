@@ -66,7 +66,7 @@ async function makeTenant(admin: AttackCluster['admin'], name: string): Promise<
     observedGeneration: 1,
     lastTransitionTime,
   }
-  await writeStatus(admin, tenants, { name }, { conditions: [ready] })
+  await writeStatus(admin, tenants, { name }, { namespace: name, conditions: [ready] })
 }
 
 beforeAll(async () => {

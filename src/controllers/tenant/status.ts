@@ -46,9 +46,10 @@ export function nextStatus(
     decision.kind === 'fill'
       ? { type: 'Ready', status: 'True', reason: tenantReasons.ready, message }
       : { type: 'Ready', status: 'False', reason: decision.reason, message: decision.message }
+  const made = decision.kind === 'fill' ? { namespace, buildNamespace, ...rangeOf(decision) } : {}
   return {
     ...before,
-    ...(decision.kind === 'fill' ? { namespace, buildNamespace, ...rangeOf(decision) } : {}),
+    ...made,
     ...classesOf(decision.classes ?? runtimeClasses),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
@@ -59,7 +60,7 @@ export function nextStatus(
         rolesResolvedCondition(tenant, teams),
         gitHubAccessCondition(installations),
         networkCondition(enforcement),
-        wallsCondition(tenant, walls),
+        wallsCondition({ ...tenant, status: { ...before, ...made } }, walls),
       ],
       generation,
       now,

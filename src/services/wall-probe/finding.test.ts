@@ -1,6 +1,6 @@
 // What stands after a round: a wall is off until it is found to hold, and silence proves nothing.
 import { expect, test } from 'vitest'
-import { type Finding, findingsFor, judgeRound, type UnknownRounds, wallsOff } from './finding.ts'
+import { type Finding, findingsFor, judgeRound, type Place, type Round, type UnknownRounds, wallsOff } from './finding.ts'
 import { recordedWalls, recordOf } from './record.ts'
 import type { WallName } from './walls.ts'
 
@@ -11,48 +11,52 @@ const off = (wall: WallName, where?: string): Finding => ({
   ...(where === undefined ? {} : { where }),
 })
 const unknown = (wall: WallName): Finding => ({ wall, verdict: 'Unknown', text: 'HTTP 503' })
-const round = (walls: readonly WallName[], ...findings: readonly Finding[]) => ({ looked: new Set(walls), findings })
+const anywhere = { unknownRounds: new Map(), exists: () => true }
+const round = (looked: readonly Place[], ...findings: readonly Finding[]) => ({ looked, findings })
+const secrets = (where?: string): Place => (where === undefined ? { wall: 'secrets' } : { wall: 'secrets', where })
 
 test('a wall that does not answer is unknown at first, then off, and the text says why', () => {
-  let rounds: UnknownRounds = new Map()
+  let unknownRounds: UnknownRounds = new Map()
   let findings: readonly Finding[] = []
-  const next = (found: Parameters<typeof judgeRound>[2]): void => {
-    const judged = judgeRound(findings, rounds, found)
-    rounds = judged.unknownRounds
+  const next = (found: Round): void => {
+    const judged = judgeRound({ findings, unknownRounds, exists: () => true }, found)
+    unknownRounds = judged.unknownRounds
     findings = judged.findings
   }
   for (const verdict of ['Unknown', 'Unknown', 'Off']) {
-    next(round(['secrets'], unknown('secrets')))
+    next(round([secrets()], unknown('secrets')))
     expect(findings.map(one => one.verdict)).toEqual([verdict])
   }
   expect(findings[0]?.text).toBe('it could not be looked at for 3 rounds: HTTP 503')
-  next(round(['secrets'], unknown('secrets')))
+  next(round([secrets()], unknown('secrets')))
   expect(findings.map(one => one.verdict)).toEqual(['Off'])
-  next(round(['secrets']))
-  expect([findings, rounds.size]).toEqual([[], 0])
-  next(round(['secrets'], unknown('secrets')))
+  next(round([secrets()]))
+  expect([findings, unknownRounds.size]).toEqual([[], 0])
+  next(round([secrets()], unknown('secrets')))
   expect(findings.map(one => one.verdict)).toEqual(['Unknown'])
 })
 
-test('a wall that was off stays off while it does not answer, also for a new leader', () => {
-  const before = [off('secrets', 'acme')]
-  expect(judgeRound(before, new Map(), round(['secrets'], unknown('secrets'))).findings).toEqual(before)
+test('a wall that was off in a place stays off there until that place is looked at, also for a new leader', () => {
+  const before = { ...anywhere, findings: [off('secrets', 'acme'), off('secrets', 'globex')] }
+  const after = (...found: readonly Finding[]) => judgeRound(before, round([secrets(), secrets('acme')], ...found)).findings
+  expect(after()).toEqual([off('secrets', 'globex')])
+  expect(after({ ...unknown('secrets'), where: 'acme' })).toEqual(before.findings)
+  expect(judgeRound(before, round([])).findings).toEqual(before.findings)
+  expect(judgeRound({ ...before, exists: name => name === 'acme' }, round([])).findings).toEqual([off('secrets', 'acme')])
 })
 
-test('what was found counts more than what is unknown beside it', () => {
-  const judged = judgeRound([], new Map(), round(['secrets'], unknown('secrets'), off('secrets', 'acme')))
-  expect(judged.findings).toEqual([off('secrets', 'acme')])
-  expect(wallsOff(judged.findings)).toEqual(new Set(['secrets']))
+test('what is off in one place does not hide what is unknown in another', () => {
+  const judged = judgeRound({ ...anywhere, findings: [] }, round([secrets()], unknown('secrets'), off('secrets', 'acme')))
+  expect(judged.findings).toEqual([unknown('secrets'), off('secrets', 'acme')])
+  expect([...wallsOff(judged.findings).keys()]).toEqual(['secrets'])
 })
 
-test('a wall with nothing to look at is not said to be off', () => {
-  expect(judgeRound([off('pod-security', 'gone')], new Map(), round([])).findings).toEqual([])
-})
-
-test('findings and texts are bounded, however many and long they are', () => {
-  const many = Array.from({ length: 1000 }, (_, index) => ({ ...off('pod-security', `n${index}`), text: 'x'.repeat(10_000) }))
-  const { findings } = judgeRound([], new Map(), round(['pod-security'], ...many))
-  expect([findings.length, findings[0]?.text.length]).toEqual([10, 300])
+test('findings of one place and texts are bounded, and no tenant hides another', () => {
+  const of = (where: string) => Array.from({ length: 100 }, () => ({ ...off('pod-security', where), text: 'x'.repeat(10_000) }))
+  const all = Array.from({ length: 300 }, (_, index) => of(`n${index}`)).flat()
+  const { findings } = judgeRound({ ...anywhere, findings: [] }, round([], ...all))
+  expect([findings.length, findings[0]?.text.length]).toEqual([1500, 300])
+  expect(recordedWalls(recordOf(findings))).toMatchObject({ findings: { length: 1000 }, more: 500 })
 })
 
 test('a Tenant is told of the whole cluster and of its own namespaces', () => {
@@ -64,9 +68,9 @@ test('a record is read as it was written; anything else is no record', () => {
   const all = [off('validating-policies'), off('secrets', 'acme'), unknown('tenants')]
   const record = recordOf(all)
   expect(record.data.state).toBe('Off')
-  expect(recordedWalls(record)).toEqual({ findings: all })
+  expect(recordedWalls(record)).toEqual({ findings: all, more: 0 })
   expect([recordOf([unknown('tenants')]).data.state, recordOf([]).data.state]).toEqual(['Unknown', 'Holds'])
-  expect(recordedWalls(recordOf([]))).toEqual({ findings: [] })
+  expect(recordedWalls(recordOf([]))).toEqual({ findings: [], more: 0 })
   for (const findings of ['{}', 'x', '{"wall":"none","verdict":"Off","text":"x"}', undefined])
     expect(recordedWalls({ ...record, data: findings === undefined ? {} : { findings } })).toBeUndefined()
   expect(recordedWalls(undefined)).toBeUndefined()

@@ -11,35 +11,55 @@ export type Finding = {
   readonly text: string
 }
 
-/** `looked`: the walls of which at least one part was compared or tried. Without a Tenant some have nothing to look at. */
-export type Round = { readonly looked: ReadonlySet<WallName>; readonly findings: readonly Finding[] }
+/** A wall in a namespace of a tenant; without one, in the whole cluster. */
+export type Place = Pick<Finding, 'wall' | 'where'>
 
-/** Rounds in which a wall cannot be looked at before it counts as off. */
+/** `looked`: what was compared or tried. Without a Tenant some walls have nothing to look at. */
+export type Round = { readonly looked: readonly Place[]; readonly findings: readonly Finding[] }
+
+/** Rounds in which a place cannot be looked at before its wall counts as off there. */
 export const patience = 3
-/** Of one wall; more say nothing new. */
-const maxFindings = 10
+/** Of one wall in one place; more say nothing new. */
+const maxFindings = 5
 const maxText = 300
 
-/** How many rounds in a row each wall was unknown. */
-export type UnknownRounds = ReadonlyMap<WallName, number>
+/** How many rounds in a row each place was unknown. */
+export type UnknownRounds = ReadonlyMap<string, number>
 
 export type Judgement = { readonly findings: readonly Finding[]; readonly unknownRounds: UnknownRounds }
 
-/** A wall that was off stays off until a round finds that it holds. */
-export function judgeRound(before: readonly Finding[], unknownBefore: UnknownRounds, round: Round): Judgement {
-  const unknownRounds = new Map<WallName, number>()
-  const found = Map.groupBy(round.findings, ({ wall }) => wall)
-  const findings = [...new Set([...round.looked, ...found.keys()])].flatMap(wall => {
-    const all = (found.get(wall) ?? []).map(bounded)
+export type Before = {
+  readonly findings: readonly Finding[]
+  readonly unknownRounds: UnknownRounds
+  /** Whether the namespace is still of a tenant: what was found in others is forgotten. */
+  readonly exists: (namespace: string) => boolean
+}
+
+const keyOf = ({ wall, where = '' }: Place): string => `${wall} ${where}`
+
+/** A wall that was off in a place stays off there until a round looks at that place and finds that it holds. */
+export function judgeRound(before: Before, round: Round): Judgement {
+  const found = Map.groupBy(round.findings, keyOf)
+  const looked = new Set([...round.looked.map(keyOf), ...found.keys()])
+  const stays = (place: Place): boolean => !looked.has(keyOf(place)) && (place.where === undefined || before.exists(place.where))
+  const kept = before.findings.filter(one => one.verdict === 'Off' && stays(one))
+  const offBefore = Map.groupBy(
+    before.findings.filter(({ verdict }) => verdict === 'Off'),
+    keyOf,
+  )
+  const unknownRounds = new Map<string, number>()
+  const judged = [...looked].flatMap(key => {
+    const all = (found.get(key) ?? []).map(bounded)
     const off = all.filter(({ verdict }) => verdict === 'Off')
     if (off.length > 0 || all.length === 0) return off.slice(0, maxFindings)
-    const offBefore = before.filter(one => one.wall === wall && one.verdict === 'Off')
-    if (offBefore.length > 0) return offBefore
-    const rounds = (unknownBefore.get(wall) ?? 0) + 1
-    unknownRounds.set(wall, rounds)
-    return rounds < patience ? all.slice(0, maxFindings) : all.slice(0, maxFindings).map(unanswered)
+    const was = offBefore.get(key)
+    if (was !== undefined) return was
+    const rounds = (before.unknownRounds.get(key) ?? 0) + 1
+    unknownRounds.set(key, rounds)
+    const some = all.slice(0, maxFindings)
+    return rounds < patience ? some : some.map(unanswered)
   })
-  return { findings, unknownRounds }
+  return { findings: [...judged, ...kept], unknownRounds }
 }
 
 function bounded(finding: Finding): Finding {
@@ -55,9 +75,10 @@ function unanswered(finding: Finding): Finding {
   }
 }
 
-/** The walls that are off. */
-export function wallsOff(findings: readonly Finding[]): ReadonlySet<WallName> {
-  return new Set(findings.filter(({ verdict }) => verdict === 'Off').map(({ wall }) => wall))
+/** The walls that are off, each with the places where. */
+export function wallsOff(findings: readonly Finding[]): ReadonlyMap<WallName, ReadonlySet<string>> {
+  const off = findings.filter(({ verdict }) => verdict === 'Off')
+  return new Map([...Map.groupBy(off, ({ wall }) => wall)].map(([wall, all]) => [wall, new Set(all.map(keyOf))]))
 }
 
 /** Those of the whole cluster, and those of the namespaces: what others have is not said. */

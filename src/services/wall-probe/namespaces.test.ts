@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Namespace, NetworkPolicy } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { lookAtNamespaces, readyTenants } from './namespaces.ts'
+import { isLookedAt, lookAtNamespaces } from './namespaces.ts'
 import { tenantsToTry } from './wall-probe.ts'
 
 const tenant = (name: string, more: object = {}): Tenant =>
@@ -12,7 +12,7 @@ const tenant = (name: string, more: object = {}): Tenant =>
     kind: 'Tenant',
     metadata: { name },
     spec: { namespace: name },
-    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    status: { namespace: name, conditions: [{ type: 'Ready', status: 'True' }] },
     ...more,
   }) as unknown as Tenant
 
@@ -108,13 +108,16 @@ test.each<readonly [string, Changed, RegExp]>([
   expect(found(changed)).toEqual([expect.stringMatching(expected)])
 })
 
-test('Tenants whose namespaces are not ready yet, or end, are not looked at', () => {
-  const [ready, waiting, ending] = [
-    tenant('a'),
-    tenant('b', { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
-    tenant('c', { metadata: { name: 'c', deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+test('Tenants are looked at from when their namespaces were made until they end, also while they are not Ready', () => {
+  const conditions = [{ type: 'Ready', status: 'False' }]
+  const cases: readonly (readonly [Tenant, boolean])[] = [
+    [tenant('a'), true],
+    [tenant('b', { status: { namespace: 'b', conditions } }), true],
+    [tenant('c', { status: { conditions } }), false],
+    [tenant('d', { status: undefined }), false],
+    [tenant('e', { metadata: { name: 'e', deletionTimestamp: '2026-01-01T00:00:00Z' } }), false],
   ]
-  expect(readyTenants([ready, waiting, ending, tenant('d', { status: undefined })])).toEqual([ready])
+  expect(cases.map(([one]) => isLookedAt(one))).toEqual(cases.map(([, expected]) => expected))
 })
 
 test('each round tries other tenants, and again those where a wall was off', () => {

@@ -17,13 +17,12 @@ export type NamespaceFacts = {
 
 const enforced = 'pod-security.kubernetes.io/enforce'
 
-/** Tenants whose namespaces are not ready yet, or are being deleted, are left out. */
-export function readyTenants(tenants: readonly Tenant[]): readonly Tenant[] {
-  return tenants.filter(
-    ({ metadata, status }) =>
-      metadata.deletionTimestamp === undefined &&
-      status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true,
-  )
+/**
+ * Whether its walls are looked at: not before its namespaces were made, nor while it is being deleted. One that is not Ready for
+ * another reason has pods that run on.
+ */
+export function isLookedAt({ metadata, status }: Tenant): boolean {
+  return metadata.deletionTimestamp === undefined && status?.namespace !== undefined
 }
 
 export function lookAtNamespaces(facts: NamespaceFacts): Round {
@@ -39,9 +38,13 @@ export function lookAtNamespaces(facts: NamespaceFacts): Round {
       }),
     ]
   })
-  const looked = new Set(['namespace-labels', 'pod-security', 'network-default-deny'] as const)
-  return { looked: facts.tenants.length === 0 ? new Set() : looked, findings }
+  const looked = facts.tenants.flatMap(({ spec: { namespace } }) =>
+    [namespace, buildNamespaceOf(namespace)].flatMap(where => walls.map(wall => ({ wall, where }))),
+  )
+  return { looked, findings }
 }
+
+const walls = ['namespace-labels', 'pod-security', 'network-default-deny'] as const
 
 type Wanted = {
   readonly tenant: Tenant

@@ -6,11 +6,11 @@ import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import type { Finding } from './finding.ts'
 import { walls } from './walls.ts'
 
-/** What the leader recorded last. */
-export type WallRecord = { readonly findings: readonly Finding[] }
+/** What the leader recorded last. `more`: findings for which there was no room. */
+export type WallRecord = { readonly findings: readonly Finding[]; readonly more: number }
 
-/** In etcd an object has 1.5 MB at most. */
-const maxLines = 150
+/** In etcd an object has 1.5 MB at most, a line some 400 bytes. */
+const maxLines = 1000
 
 /** Undefined when nothing was recorded, or something that is not a record: then nothing is known. */
 export function recordedWalls(record: ConfigMap | undefined): WallRecord | undefined {
@@ -18,7 +18,8 @@ export function recordedWalls(record: ConfigMap | undefined): WallRecord | undef
   if (text === undefined) return undefined
   const lines = text.split('\n').filter(line => line !== '')
   const findings = lines.map(readFinding)
-  return findings.every(finding => finding !== undefined) ? { findings } : undefined
+  const more = Number(record?.data?.['more'] ?? 0)
+  return findings.every(finding => finding !== undefined) && more >= 0 ? { findings, more } : undefined
 }
 
 function readFinding(line: string): Finding | undefined {
@@ -38,5 +39,7 @@ export function recordOf(findings: readonly Finding[]) {
   const lines = findings
     .slice(0, maxLines)
     .map(({ wall, verdict, where, text }) => JSON.stringify({ wall, verdict, where, text }))
-  return { apiVersion, kind, metadata: { ...wallRecord }, data: { state, findings: lines.join('\n') } }
+  const more = Math.max(0, findings.length - maxLines)
+  const data = { state, findings: lines.join('\n'), ...(more > 0 ? { more: String(more) } : {}) }
+  return { apiVersion, kind, metadata: { ...wallRecord }, data }
 }

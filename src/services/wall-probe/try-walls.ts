@@ -10,7 +10,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { objectAt, textAt } from '../../lib/json/json-value.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { Attempt } from './attempts.ts'
-import type { Finding, Round } from './finding.ts'
+import type { Finding, Place, Round } from './finding.ts'
 
 export type Clients = {
   /** That of the controllers. */
@@ -43,20 +43,26 @@ async function tokenOfNobody(client: Clients['client']): Promise<SecretString> {
 
 /** Never rejects. A signal ends it between two attempts. */
 export async function tryWalls(clients: Clients, attempts: readonly Attempt[], signal: AbortSignal): Promise<Round> {
-  const looked = new Set(attempts.map(({ wall }) => wall))
   const own = await findingsOf(clients.client, attempts, 'controllers', signal)
   try {
     const nobody = clients.clientWith(await tokenOfNobody(clients.client))
     try {
-      return { looked, findings: [...own, ...(await findingsOf(nobody, attempts, 'nobody', signal))] }
+      const findings = [...own, ...(await findingsOf(nobody, attempts, 'nobody', signal))]
+      return { looked: placesOf(attempts), findings }
     } finally {
       await nobody.close()
     }
   } catch (error) {
     const text = `no token of the ServiceAccount ${wallProbeAccount}: ${messageOf(error)}`
     const untried = new Set(attempts.filter(({ as }) => as === 'nobody').map(({ wall }) => wall))
-    return { looked, findings: [...own, ...[...untried].map((wall): Finding => ({ wall, verdict: 'Unknown', text }))] }
+    const unknown = [...untried].map((wall): Finding => ({ wall, verdict: 'Unknown', text }))
+    return { looked: placesOf(attempts.filter(({ as }) => as === 'controllers')), findings: [...own, ...unknown] }
   }
+}
+
+/** Each place, and each wall in the whole cluster, about which a round without a token says something. */
+function placesOf(attempts: readonly Attempt[]): readonly Place[] {
+  return attempts.flatMap(({ wall, where }) => (where === undefined ? [{ wall }] : [{ wall }, { wall, where }]))
 }
 
 /** One after the other: they are few, and must not look like a flood. */

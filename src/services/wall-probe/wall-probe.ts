@@ -2,6 +2,7 @@
 // conditions of Tenants are made, in a metric, in an Event and in the log. A defence that somebody switched off looks from inside
 // like one that holds, so what stands is compared and tried. It never repairs: whoever may write policies may write everything.
 import { type ConfigMap, configMaps, type Namespace, type NetworkPolicy } from '../../api/builtin/index.ts'
+import { buildNamespaceOf } from '../../api/names.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { wallRecord } from '../../api/wall-names.ts'
@@ -17,7 +18,7 @@ import { readShipped, type ShippedObject, wallOfKind } from './admission/shipped
 import { attemptsIn, clusterAttempts } from './attempts.ts'
 import { type Finding, findingText, judgeRound, type Round, type UnknownRounds, wallsOff } from './finding.ts'
 import type { Known } from './metrics.ts'
-import { lookAtNamespaces, readyTenants } from './namespaces.ts'
+import { isLookedAt, lookAtNamespaces } from './namespaces.ts'
 import { recordedWalls, recordOf } from './record.ts'
 import { type Clients, tryWalls } from './try-walls.ts'
 import type { WallName } from './walls.ts'
@@ -46,7 +47,7 @@ export type WallProbe = Pick<Periodic, 'start' | 'stop' | 'wake'> & {
 }
 
 const fieldManager = 'sekisho.dev/wall-probe'
-/** Whose namespaces are tried in a round, beside those where a wall was off: RBAC and policies are mostly the same in all. */
+/** Whose namespaces are tried in a round, beside some of those where a wall was off: RBAC and policies are mostly alike. */
 const tenantsPerRound = 5
 
 // Memory (walls that are not known): wall → rounds in a row in which it could not be looked at
@@ -67,9 +68,9 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
       shipped ??= await (deps.shipped ?? readShipped)()
       return await compareAdmission(deps.client, shipped)
     } catch (error) {
-      const looked = new Set<WallName>(Object.values(wallOfKind))
+      const walls = new Set<WallName>(Object.values(wallOfKind))
       const text = `the policies of this version cannot be read: ${messageOf(error)}`
-      return { looked, findings: [...looked].map((wall): Finding => ({ wall, verdict: 'Unknown', text })) }
+      return { looked: [], findings: [...walls].map((wall): Finding => ({ wall, verdict: 'Unknown', text })) }
     }
   }
 
@@ -84,7 +85,8 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
       log,
       async work(signal) {
         const before = recordedWalls(deps.records.get(wallRecord))?.findings ?? []
-        const tenants = readyTenants(deps.tenants.list())
+        const all = deps.tenants.list()
+        const tenants = all.filter(isLookedAt)
         const chosen = tenantsToTry(tenants, before, turn++)
         const rounds = [
           await compared(),
@@ -97,10 +99,13 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
           await tryWalls(deps, [...clusterAttempts, ...chosen.flatMap(attemptsIn)], signal),
         ]
         if (signal.aborted) return
-        const judgement = judgeRound(before, unknownRounds, together(rounds))
+        const namespaces = new Set(all.flatMap(({ spec: { namespace } }) => [namespace, buildNamespaceOf(namespace)]))
+        const exists = (namespace: string): boolean => namespaces.has(namespace)
+        const judgement = judgeRound({ findings: before, unknownRounds, exists }, together(rounds))
         unknownRounds = judgement.unknownRounds
-        known = { findings: judgement.findings, at: clock.now() }
         await report(deps, before, judgement.findings)
+        // What could not be recorded is not known: the condition of Tenants is from the record.
+        known = { findings: judgement.findings, more: 0, at: clock.now() }
       },
     }),
     known: () => (isLeader() ? known : undefined),
@@ -118,7 +123,7 @@ export function tenantsToTry(tenants: readonly Tenant[], before: readonly Findin
 
 function together(rounds: readonly Round[]): Round {
   return {
-    looked: new Set(rounds.flatMap(({ looked }) => [...looked])),
+    looked: rounds.flatMap(({ looked }) => looked),
     findings: rounds.flatMap(({ findings }) => findings),
   }
 }
@@ -128,7 +133,9 @@ async function report(deps: WallProbeDeps, before: readonly Finding[], findings:
   const { records, client, events, log } = deps
   const record = recordOf(findings)
   const [offBefore, off] = [wallsOff(before), wallsOff(findings)]
-  const changed = [...new Set([...offBefore, ...off])].filter(wall => offBefore.has(wall) !== off.has(wall))
+  const none: ReadonlySet<string> = new Set()
+  const isNew = (wall: WallName): boolean => !(off.get(wall) ?? none).isSubsetOf(offBefore.get(wall) ?? none)
+  const changed = [...new Set([...offBefore.keys(), ...off.keys()])].filter(wall => isNew(wall) || !off.has(wall))
   const { apiVersion, kind } = configMaps
   const about: KubeObject = records.get(wallRecord) ?? { apiVersion, kind, metadata: { ...wallRecord } }
   for (const wall of changed) {

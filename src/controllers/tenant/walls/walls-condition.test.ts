@@ -4,7 +4,7 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { Finding } from '../../../services/wall-probe/finding.ts'
 import { wallsCondition } from './walls-condition.ts'
 
-const acme = { spec: { namespace: 'acme' } } as unknown as Tenant
+const acme = { metadata: { name: 'acme' }, spec: { namespace: 'acme' }, status: { namespace: 'acme' } } as unknown as Tenant
 const off = (wall: Finding['wall'], where?: string): Finding => ({
   wall,
   verdict: 'Off',
@@ -34,6 +34,12 @@ test.each<readonly [string, readonly Finding[] | undefined, string, string, stri
   ],
 ])('%s', (_what, findings, ...said) => {
   const [status, reason, message] = said
-  const record = findings === undefined ? undefined : { findings }
+  const record = findings === undefined ? undefined : { findings, more: 0 }
   expect(wallsCondition(acme, record)).toEqual({ type: 'WallsHold', status, reason, message })
+})
+
+test('a Tenant about which the record has no room, or at which nobody looked, is not said to be safe', () => {
+  expect(wallsCondition(acme, { findings: [off('secrets', 'globex')], more: 1 })).toMatchObject({ status: 'Unknown' })
+  const { status: _, ...unmade } = acme
+  expect(wallsCondition(unmade, { findings: [], more: 0 })).toMatchObject({ status: 'Unknown', reason: 'WallsNotProbed' })
 })

@@ -3,14 +3,16 @@ import { buildNamespaceOf } from '../../../api/names.ts'
 import { tenantReasons as reasons, type Tenant, tenantConditions } from '../../../api/tenancy/tenant.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import { findingsFor, findingText } from '../../../services/wall-probe/finding.ts'
+import { isLookedAt } from '../../../services/wall-probe/namespaces.ts'
 import type { WallRecord } from '../../../services/wall-probe/record.ts'
 
 const maxShown = 3
 
 /** Not part of Ready: workloads go on, but must not appear safe. What is off in namespaces of others is not said. */
-export function wallsCondition({ spec: { namespace } }: Tenant, record: WallRecord | undefined): WantedCondition {
+export function wallsCondition(tenant: Tenant, record: WallRecord | undefined): WantedCondition {
+  const { namespace } = tenant.spec
   const type = tenantConditions.wallsHold
-  if (record === undefined) {
+  if (record === undefined || !isLookedAt(tenant)) {
     const message = 'the platform has not looked at its walls yet'
     return { type, status: 'Unknown', reason: reasons.wallsNotProbed, message }
   }
@@ -23,5 +25,9 @@ export function wallsCondition({ spec: { namespace } }: Tenant, record: WallReco
     ].join('; ')
   if (off.length > 0) return { type, status: 'False', reason: reasons.wallOff, message: text(off) }
   if (ours.length > 0) return { type, status: 'Unknown', reason: reasons.wallsNotProbed, message: text(ours) }
+  if (record.more > 0) {
+    const message = `so many walls are off that ${record.more} findings have no place in the record of them`
+    return { type, status: 'Unknown', reason: reasons.wallsNotProbed, message }
+  }
   return { type, status: 'True', reason: reasons.wallsHold, message: 'all walls were found in place' }
 }

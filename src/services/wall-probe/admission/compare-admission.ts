@@ -39,7 +39,7 @@ const listed: Partial<Record<AdmissionKind, readonly ResourceType[]>> = {
 export async function compareAdmission(client: Reading, shipped: readonly ShippedObject[]): Promise<Round> {
   const byKind = [...Map.groupBy(shipped, ({ kind }) => kind)]
   const findings = await Promise.all(byKind.map(([kind, objects]) => compareKind(client, kind, objects)))
-  return { looked: new Set(byKind.map(([kind]) => wallOfKind[kind])), findings: findings.flat() }
+  return { looked: byKind.map(([kind]) => ({ wall: wallOfKind[kind] })), findings: findings.flat() }
 }
 
 async function compareKind(client: Reading, kind: AdmissionKind, shipped: readonly ShippedObject[]): Promise<readonly Finding[]> {
