@@ -46,7 +46,7 @@ export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: Objec
   const facts = { grant, host: hostOf(deps, grant), halts: deps.halts.list(), now }
   const standing = standingOfApproval(approval, facts, deps.answersTo(approval))
   if (standing.kind === 'over') {
-    deps.events.record(approval, { type: 'Normal', reason: 'Over', message: `deleted: ${standing.message}` })
+    deps.events.record(approval, { type: 'Normal', reason: 'AnswerDeleted', message: standing.message })
     await client.delete(grantApproval, key, { uid: uidOf(approval) })
     return done
   }
