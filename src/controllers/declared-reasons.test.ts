@@ -7,7 +7,16 @@ import { expect, test } from 'vitest'
  * No reasons of conditions of ours: Events of their own, errors of the API server, a condition on a volume claim, changes of a
  * Release.
  */
-const others = ['AnswerDeleted', 'PodForced', 'EndpointsWithinBound', 'TooManyEndpoints', 'Conflict', 'Malformed', 'Kept', 'Retried']
+const others = [
+  'AnswerDeleted',
+  'PodForced',
+  'EndpointsWithinBound',
+  'TooManyEndpoints',
+  'Conflict',
+  'Malformed',
+  'Kept',
+  'Retried',
+]
 
 test('no reason of a condition is a text', () => {
   const files = globSync(`${import.meta.dirname}/**/*.ts`, { exclude: ['**/*.test.ts', '**/testing/**'] })
