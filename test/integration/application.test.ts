@@ -9,6 +9,7 @@ import { createApplicationChartController } from '../../src/controllers/applicat
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { anotherSecond } from '../fixtures/another-second.ts'
 import {
   applyApplication,
   commit,
@@ -201,6 +202,9 @@ describe('Application', () => {
     await applyApplication(fixture, { chart, processes: [web], image: image(1), commit: commit(1) })
     await runPods(client, namespace, image(1), 1)
     await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
+    const [before] = await podsOf(client, namespace, image(1), 1)
+    if (!before) throw new Error('no pod')
+    await anotherSecond(before)
     await applyApplication(fixture, { chart, processes: [web], image: image(2), commit: commit(2) })
     const [pod] = await podsOf(client, namespace, image(2), 1)
     if (!pod) throw new Error('no pod')

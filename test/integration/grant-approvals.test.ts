@@ -6,6 +6,7 @@ import { type Halt, halt } from '../../src/api/github/halt.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { anotherSecond } from '../fixtures/another-second.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
@@ -54,13 +55,6 @@ function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer 
   return client.create(grantApproval, object as unknown as GrantApproval, { fieldManager })
 }
 
-/** Not in the second of the one before, by which the newest is known. */
-async function later<T>({ metadata }: GrantApproval, act: () => Promise<T>): Promise<T> {
-  const created = Date.parse(metadata.creationTimestamp ?? '')
-  await waitUntil('another second begins', async () => Date.now() >= created + 1000)
-  return act()
-}
-
 const grantIs = ({ client, namespace }: TenantFixture, reason: string) =>
   readyReason(client, repositoryGrant, { namespace, name: 'read-shop' }, reason)
 const answerIs = ({ client }: TenantFixture, { metadata: { namespace = '', name } }: GrantApproval, reason: string) =>
@@ -92,7 +86,8 @@ test('a grant waits until people enough who did not request it approve, and agai
   const first = await answer(fixture, grant, { by: olivia })
   await answerIs(fixture, first, 'Counted')
   // The same person a second time is one person: the newer answer takes the place of the first.
-  const again = await later(first, () => answer(fixture, grant, { by: olivia }))
+  await anotherSecond(first)
+  const again = await answer(fixture, grant, { by: olivia })
   await answerIs(fixture, again, 'Counted')
   await waitUntil('the first answer is gone', () => isGone(first))
   const one = await waitUntil('one of two approved', async () => {
