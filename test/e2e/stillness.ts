@@ -33,7 +33,7 @@ export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string
   return counts
 }
 
-/** Events are written behind the status that they are about, on a busy machine seconds later: what is on its way arrives first. */
+/** Events are written behind the status that they are about, on a busy machine seconds later. */
 async function settled(admin: AdminClient, references: readonly string[]): Promise<Snapshot> {
   let last = await snapshot(admin, references)
   let since = performance.now()
