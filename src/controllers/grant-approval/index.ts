@@ -5,12 +5,13 @@ import { type Halt, halt } from '../../api/github/halt.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
-import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
+import { keyOf, type ObjectKey } from '../../api/resource.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { answersByGrant, grantOfAnswer } from '../kit/answers-by-grant.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { reconcileGrantApproval } from './reconcile.ts'
 
@@ -20,7 +21,6 @@ export type GrantApprovalControllerDeps = {
   readonly clock: Clock
 }
 
-const byGrant = 'grant-approval/by-grant'
 const fieldManager = 'sekisho.dev/grant-approval'
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
@@ -31,19 +31,17 @@ export function createGrantApprovalController({ manager, events, clock }: GrantA
   const installations = manager.cache(installation)
   const halts = manager.cache(halt)
   const status = createStatusWriter({ type: grantApproval, fieldManager, client, cache: approvals, events })
-  approvals.addIndex(byGrant, ({ metadata: { namespace = '' }, spec }) => [keyText({ namespace, name: spec.grant.name })])
-  const ofGrant = (grant: RepositoryGrant): readonly ObjectKey[] => approvals.byIndex(byGrant, keyText(keyOf(grant))).map(keyOf)
+  const answersTo = answersByGrant(approvals)
+  const ofGrant = (grant: RepositoryGrant): readonly ObjectKey[] => answersTo(keyOf(grant)).map(keyOf)
   const ofHalt = ({ metadata: { namespace } }: Halt): readonly ObjectKey[] =>
     approvals.list(namespace === platformNamespace ? undefined : namespace).map(keyOf)
-  const answersTo = (approval: GrantApproval): readonly GrantApproval[] =>
-    approvals.byIndex(byGrant, keyText({ namespace: approval.metadata.namespace ?? '', name: approval.spec.grant.name }))
   const whose = ({ metadata }: RepositoryGrant | GrantApproval): unknown => [metadata.uid, metadata.deletionTimestamp]
   return {
     name: 'grant-approval',
     for: grantApproval,
     watches: [
       // A newer answer of the same person takes the place of the others.
-      watches(grantApproval, approval => answersTo(approval).map(keyOf), { predicate: partChanged(whose) }),
+      watches(grantApproval, approval => answersTo(grantOfAnswer(approval)).map(keyOf), { predicate: partChanged(whose) }),
       watches(repositoryGrant, ofGrant, { predicate: partChanged(whose) }),
       watches(installation, ({ metadata }) => approvals.list(metadata.namespace).map(keyOf), {
         predicate: partChanged(({ spec }) => spec.account.host),

@@ -7,12 +7,14 @@ import { type RepositoryGrant, repositoryGrant } from '../../api/github/reposito
 import type { ObjectKey } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { done, type Outcome, requeueAfter } from '../../kube/controller/controller.ts'
+import { done, type Outcome } from '../../kube/controller/controller.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { endOfApproval, isAbout, standingOfApproval } from '../../policy/grants/approvals.ts'
+import { type AnswersByGrant, grantOfAnswer } from '../kit/answers-by-grant.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 
 export type GrantApprovalDeps = {
@@ -21,15 +23,11 @@ export type GrantApprovalDeps = {
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly halts: Pick<Cache<Halt>, 'list'>
-  /** All that name the same grant. */
-  readonly answersTo: (approval: GrantApproval) => readonly GrantApproval[]
+  readonly answersTo: AnswersByGrant
   readonly status: StatusWriter<GrantApproval>
   readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Pick<Clock, 'now'>
 }
-
-/** What a timer of Node.js can hold: 24.8 days. */
-const maxWait = 2_147_000_000
 
 /** Idempotent. */
 export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: ObjectKey): Promise<Outcome> {
@@ -37,14 +35,13 @@ export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: Objec
   const cached = approvals.get(key)
   if (cached === undefined || cached.metadata.deletionTimestamp !== undefined) return done
   const approval = status.latest(cached)
-  const { namespace = '' } = key
-  const named = { namespace, name: approval.spec.grant.name }
+  const named = grantOfAnswer(approval)
   const known = deps.grants.get(named)
   // A cache may not know yet what was created a moment ago.
   const grant = isAbout(approval, known) ? known : await client.get(repositoryGrant, named)
   const now = clock.now()
   const facts = { grant, host: hostOf(deps, grant), halts: deps.halts.list(), now }
-  const standing = standingOfApproval(approval, facts, deps.answersTo(approval))
+  const standing = standingOfApproval(approval, facts, deps.answersTo(named))
   if (standing.kind === 'over') {
     deps.events.record(approval, { type: 'Normal', reason: 'AnswerDeleted', message: standing.message })
     await client.delete(grantApproval, key, { uid: uidOf(approval) })
@@ -58,7 +55,7 @@ export async function reconcileGrantApproval(deps: GrantApprovalDeps, key: Objec
   const conditions = mergeConditions(approval.status?.conditions, [ready], generation, now)
   await status.write(approval, { observedGeneration: generation, conditions })
   const end = endOfApproval(approval)
-  return end === undefined ? done : requeueAfter(Math.min(maxWait, end.getTime() - now.getTime()))
+  return requeueAfterSoonest(end && end.getTime() - now.getTime())
 }
 
 function counted(approval: GrantApproval): string {

@@ -7,7 +7,11 @@ export function soonest(...waits: readonly (number | undefined)[]): number | und
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
+/** What a timer of Node.js can hold: 24.8 days. */
+const maxMilliseconds = 2_147_000_000
+
+/** At the soonest, or when a timer ends before it. */
 export function requeueAfterSoonest(...waits: readonly (number | undefined)[]): Outcome {
   const wait = soonest(...waits)
-  return wait === undefined ? done : requeueAfter(wait)
+  return wait === undefined ? done : requeueAfter(Math.min(wait, maxMilliseconds))
 }

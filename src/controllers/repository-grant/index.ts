@@ -1,7 +1,7 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
 // it, a Halt or a policy those that it may be about. Decides nothing.
 import { type Application, application } from '../../api/apps/application.ts'
-import { type GrantApproval, grantApproval } from '../../api/github/grant-approval.ts'
+import { grantApproval } from '../../api/github/grant-approval.ts'
 import { type ClusterGrantPolicy, clusterGrantPolicy, type GrantPolicy, grantPolicy } from '../../api/github/grant-policy.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
@@ -14,6 +14,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { answersByGrant, grantOfAnswer } from '../kit/answers-by-grant.ts'
 import { createInStep } from '../kit/in-step.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
@@ -46,7 +47,6 @@ export type RepositoryGrantControllerDeps = Omit<
 
 const byInstallation = 'repository-grant/by-installation'
 const byApplication = 'repository-grant/by-application'
-const byGrant = 'repository-grant/answers-by-grant'
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createRepositoryGrantController(deps: RepositoryGrantControllerDeps): ControllerDefinition {
@@ -58,7 +58,8 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     policies: manager.cache(grantPolicy),
     clusterPolicies: manager.cache(clusterGrantPolicy),
   })
-  const approvals = manager.cache(grantApproval)
+  const answersTo = answersByGrant(manager.cache(grantApproval))
+  const approvalsOf = (grant: RepositoryGrant) => answersTo(keyOf(grant))
   const applications = manager.cache(application)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
@@ -73,12 +74,6 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   grants.addIndex(byApplication, grant =>
     applicationNames(grant).map(name => keyText({ namespace: grant.metadata.namespace ?? '', name })),
   )
-  const grantOf = ({ metadata, spec }: GrantApproval): ObjectKey => ({
-    namespace: metadata.namespace ?? '',
-    name: spec.grant.name,
-  })
-  approvals.addIndex(byGrant, approval => [keyText(grantOf(approval))])
-  const approvalsOf = (grant: RepositoryGrant) => approvals.byIndex(byGrant, keyText(keyOf(grant)))
   const deciding = ({ metadata, spec }: Application): unknown => [
     metadata.uid,
     metadata.deletionTimestamp,
@@ -110,7 +105,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       watches(halt, within, { predicate: partChanged(standing) }),
       watches(grantPolicy, ({ metadata }) => grants.list(metadata.namespace).map(keyOf), { predicate: partChanged(said) }),
       // Its status is from the grant.
-      watches(grantApproval, approval => [grantOf(approval)], {
+      watches(grantApproval, approval => [grantOfAnswer(approval)], {
         predicate: partChanged(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]),
       }),
       watches(clusterGrantPolicy, () => grants.list().map(keyOf), { predicate: partChanged(said) }),

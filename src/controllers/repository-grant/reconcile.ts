@@ -10,6 +10,7 @@ import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Decision, decide } from './decide.ts'
 import { spreadOfGrant } from './decision-inputs.ts'
@@ -28,9 +29,6 @@ export type RepositoryGrantDeps = GatherDeps & {
   readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: Pick<TokenDesk, 'revokeBy'>
 }
-
-/** What a timer of Node.js can hold: 24.8 days. */
-const maxWait = 2_147_000_000
 
 /** Idempotent. The finalizer is set before the grant can be approved, and so before any token can exist under it. */
 export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
@@ -85,11 +83,11 @@ async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryG
 function nextCheck(deps: RepositoryGrantDeps, facts: Facts, status: GrantStatus): Outcome {
   const { object, answer, answers, askedAt } = facts
   const now = askedAt.getTime()
-  const expires = status.expiresAt === undefined ? maxWait : Date.parse(status.expiresAt) - now
-  if (expires <= 0) return done
-  const lapses = answers.until === undefined ? maxWait : answers.until.getTime() - now
-  const end = Math.min(expires, lapses, maxWait)
+  const expires = status.expiresAt === undefined ? undefined : Date.parse(status.expiresAt) - now
+  if (expires !== undefined && expires <= 0) return done
+  const lapses = answers.until && answers.until.getTime() - now
   if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
-  if (findCondition(status.conditions, 'Ready')?.status !== 'True') return lapses < maxWait ? requeueAfter(end) : done
-  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOfGrant(object), end))
+  if (findCondition(status.conditions, 'Ready')?.status === 'True')
+    return requeueAfterSoonest(deps.recheck.inUseMilliseconds * spreadOfGrant(object), expires, lapses)
+  return lapses === undefined ? done : requeueAfterSoonest(expires, lapses)
 }

@@ -10,6 +10,7 @@ import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { whoIs } from '../../kubernetes/who-is.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
+import { permissionsText, subjectsText } from './access-text.ts'
 
 type WithdrawOptions = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 type AnswerOptions = WithdrawOptions & { readonly reason: string }
@@ -64,9 +65,7 @@ async function answer(
 }
 
 function textOf({ spec }: RepositoryGrant): string {
-  const permissions = Object.entries(spec.permissions).map(([permission, level]) => `${permission}: ${level}`)
-  const subjects = spec.subjects.map(({ kind, name }) => `${kind} ${name}`)
-  return `${permissions.join(', ')} on ${spec.repositories.join(', ')} for ${subjects.join(', ')}`
+  return `${permissionsText(spec.permissions)} on ${spec.repositories.join(', ')} for ${subjectsText(spec.subjects)}`
 }
 
 /** Also answers that the person gave by kubectl, whatever their names. */

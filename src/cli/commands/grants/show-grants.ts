@@ -9,6 +9,7 @@ import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
+import { permissionsText, subjectsText } from './access-text.ts'
 
 /** Part of the contract of the commands. */
 function resultOf({ metadata, spec, status }: RepositoryGrant) {
@@ -36,11 +37,6 @@ function resultOf({ metadata, spec, status }: RepositoryGrant) {
 
 type Result = ReturnType<typeof resultOf>
 
-const permissionsText = ({ permissions }: Result): string =>
-  Object.entries(permissions)
-    .map(([name, level]) => `${name}: ${level}`)
-    .join(', ')
-
 const isWaiting = ({ decision }: Result): boolean => decision === 'Waiting'
 
 /** Those that wait are first. */
@@ -59,7 +55,7 @@ export async function grantsList(
     grant.decision,
     grant.reason,
     grant.repositories.join(', '),
-    permissionsText(grant),
+    permissionsText(grant.permissions),
     grant.requestedBy,
     age(grant.createdAt, clock.now()),
   ])
@@ -82,13 +78,12 @@ export async function grantsExplain(
   const said = answers.map(({ by, answer, reason, state, message }) =>
     state === 'Counted' ? `  ${by}: ${answer}, because: ${reason}` : `  ${by}: ${answer}, which does not count: ${message}`,
   )
-  const subjects = value.subjects.map(({ kind, name: of }) => `${kind} ${of}`).join(', ')
   const text = () =>
     [
       `RepositoryGrant ${value.name}: ${value.decision}, ${value.ready ? 'gives tokens' : 'gives no token'} (${value.reason})`,
       `  uid:     ${value.uid}`,
-      `  what:    ${permissionsText(value)} on ${value.repositories.join(', ')}, by ${value.delivery}`,
-      `  for:     ${subjects}`,
+      `  what:    ${permissionsText(value.permissions)} on ${value.repositories.join(', ')}, by ${value.delivery}`,
+      `  for:     ${subjectsText(value.subjects)}`,
       `  by:      ${value.requestedBy}, because: ${value.requestedFor}`,
       `  why:     ${value.message}`,
       ...(value.rule === undefined ? [] : [`  rules:   ${value.rule}`]),

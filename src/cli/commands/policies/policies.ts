@@ -7,6 +7,7 @@ import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { clusterGrantPolicies, grantPolicies } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
+import { permissionsText } from '../grants/access-text.ts'
 
 type Policy = GrantPolicy | ClusterGrantPolicy
 type Rule = Policy['spec']['rules'][number]
@@ -70,9 +71,7 @@ export async function policyShow(
   const rows = policy.rules.map(rule => [
     rule.name,
     rule.effect,
-    Object.entries(rule.permissions)
-      .map(([permission, level]) => `${permission}: ${level}`)
-      .join(', '),
+    permissionsText(rule.permissions),
     repositoriesText(rule),
     requestersText(rule),
     rule.subjects?.map(({ kind, name: of }) => (of === undefined ? kind : `${kind} ${of}`)).join(', ') ?? 'all',
