@@ -27,6 +27,7 @@ import { previewSteps } from './scenario/previews.ts'
 import { accessSteps } from './scenario/tokens/access.ts'
 import { applicationGrantSteps } from './scenario/tokens/application-grant.ts'
 import { approvalSteps } from './scenario/tokens/approval.ts'
+import { pushSteps } from './scenario/tokens/push.ts'
 import { wallSteps } from './scenario/walls.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
@@ -45,7 +46,9 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
       : []),
     ...(only === undefined ? [...applicationGrantSteps(demo), ...approvalSteps(demo)] : []),
     ...accessSteps(demo),
-    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))] : []),
+    ...(only === undefined
+      ? [...pushSteps(demo), ...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))]
+      : []),
   ])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
