@@ -36,6 +36,7 @@ export const tokenAuditEvents = {
       ...aboutGrant,
       decision: '`Approved`, `Waiting` (people have to approve it) or `Denied`.',
       check: 'The reason in the condition `Approved`.',
+      host: aboutGitHub.host,
       installationId: aboutGitHub.installationId,
       repositoryIds: 'The numeric ids of the repositories.',
       permissions: 'Permission → level that the grant requests.',

@@ -75,6 +75,7 @@ export function accessDetails(
     ...defined({
       login: found ?? object.status?.requester?.login,
       generation: object.metadata.generation,
+      host: installation?.spec.account.host,
       inputs: installation && decisionInputs(installation),
     }),
     installationId: installation?.spec.installationId ?? 0,
