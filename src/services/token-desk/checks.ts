@@ -6,7 +6,7 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import { haltedText, haltOf } from '../../policy/halt.ts'
+import { haltedText, haltOf, ofInstallation } from '../../policy/halt.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 import type { DeskFacts } from './gather.ts'
@@ -63,8 +63,7 @@ const nothingIsHalted: DeskCheck = ({ halts, grant, installation, subject, tenan
     tenant,
     grant: grant?.metadata.name,
     requestedBy: grant?.spec.requestedBy,
-    host: installation?.spec.account.host,
-    installationId: installation?.spec.installationId,
+    ...ofInstallation(installation),
     repositoryIds: grant?.status?.repositories?.map(({ id }) => id),
     workload: subject,
   })
