@@ -19,8 +19,7 @@ export function accountUser(namespace: string, name: string): string {
 }
 
 /**
- * Kubernetes' own: kubelets, and what runs in kube-system. Whoever may start pods there has the cluster anyway. The API server does
- * not even ask about them, so that they go on at full speed while the authorizer is slow or down.
+ * Kubernetes' own: kubelets, and what runs in kube-system. Whoever may start pods there has the cluster anyway.
  */
 export const kubernetesSubjects = {
   users: ['system:apiserver', 'system:kube-controller-manager', 'system:kube-scheduler', 'system:kube-proxy'],
@@ -28,7 +27,7 @@ export const kubernetesSubjects = {
 } as const
 
 /** The platform's ServiceAccounts in both forms; kpack's, which reads the registry credentials of builds by name. */
-const platformUsers: readonly string[] = [
+export const platformUsers: readonly string[] = [
   ...platformAccounts.map(({ name }) => accountUser(platformNamespace, name)),
   accountUser('kpack', 'controller'),
 ]

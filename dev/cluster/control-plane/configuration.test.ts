@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { authorizationConfiguration } from '../../../src/authorizer/api-server-file.ts'
 import { admissionConfiguration, webhookKubeconfig } from './admission-config.ts'
 import { type Audited, auditPolicy } from './audit-policy.ts'
 import { authenticationConfiguration } from './authentication-config.ts'
-import { authorizationConfiguration } from '../../../src/authorizer/api-server-file.ts'
 import { authorizationWith, authorizerKubeconfig, plainAuthorization } from './authorization-config.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
@@ -42,14 +42,11 @@ describe('authorization', () => {
   test('the local cluster has what is shipped, another place of the kubeconfig, and users about whom it does not ask', async () => {
     const text = await shipped()
     const [, webhook] = authorizers(authorizationWith(text, '/w', ['a', 'b']))
-    const [, original] = authorizers(text)
+    const original = authorizationConfiguration.authorizers[1].webhook
     expect(webhook?.webhook).toEqual({
-      ...original?.webhook,
+      ...original,
       connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: '/w' },
-      matchConditions: [
-        ...(original?.webhook?.['matchConditions'] as readonly object[]),
-        { expression: "!(request.user in ['a', 'b'])" },
-      ],
+      matchConditions: [...original.matchConditions, { expression: "!(request.user in ['a', 'b'])" }],
     })
     expect(types(authorizationWith(text, '/w', []))).toEqual(types(text))
   })

@@ -82,7 +82,10 @@ export async function writeKustomization({ folder, base, beside = [], image, par
   await write('kustomization', {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [...[base, ...beside].map(path => relative(folder, path)), ...Object.keys(part.objects).map(name => `${name}.yaml`)],
+    resources: [
+      ...[base, ...beside].map(path => relative(folder, path)),
+      ...Object.keys(part.objects).map(name => `${name}.yaml`),
+    ],
     images: [{ name: 'sekisho/sekisho', newName, digest }],
     patches: part.patches,
     replacements: part.replacements ?? [],
