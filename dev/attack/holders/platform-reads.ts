@@ -4,7 +4,7 @@ import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, applyPatch, corePath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
 import { judgeApi, messageOfAnswer } from '../judge.ts'
-import { stopped, type Verdict } from '../verdict.ts'
+import { stopped, unclear, type Verdict } from '../verdict.ts'
 import { type HolderActor, holderAccounts } from '../world/actors.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import { platformNamespace } from '../world/targets.ts'
@@ -19,7 +19,7 @@ function judge(answer: HttpAnswer): Verdict {
   if (answer.status === 403 && message.includes('docs/guide/authorizer.md'))
     return stopped('authorizer', `${answer.status} ${message}`)
   const verdict = judgeApi(answer)
-  return verdict.outcome === 'stopped' ? { outcome: 'unclear', evidence: verdict.evidence } : verdict
+  return verdict.outcome === 'stopped' ? unclear(verdict.evidence) : verdict
 }
 
 function readsOf(as: HolderActor, namespace: string, name: string): readonly ApiAttempt[] {
