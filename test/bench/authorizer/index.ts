@@ -1,7 +1,7 @@
-// Bench `authorizer`: our server with its decision compared with the least that answers a review in Go, with the same reviews and
-// the same certificate, over TLS on connections that stay open. As many as they answer (closed loop) by HTTP/1.1, which ours speaks,
-// and against Go by HTTP/2, as an API server would call it; and 500 each second (open loop). Beside it how long a right that was taken
-// still counts.
+// Bench `authorizer`: our server with its decision compared with a minimal authorizer in Go (k8s.io/api), with the same reviews and the
+// same certificate, over TLS on connections that stay open. As many as they answer (closed loop) by HTTP/1.1, which ours speaks, and
+// against Go by HTTP/2, as an API server calls it; and 500 each second (open loop). Once more against the least that answers a review
+// in Go. Beside it how long a right that was taken still counts.
 import { join } from 'node:path'
 import type { Bench, Comparison, OpenBench } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'
@@ -28,28 +28,38 @@ const http1: Protocol = { protocol: 'http/1.1', connections: concurrency, stream
 const http2: Protocol = { protocol: 'h2', connections: 1, streams: concurrency }
 const paced: Protocol = { ...http1, perSecond }
 
+type Beside = { readonly program: ProgramOptions; readonly peerName: string }
+
 export const authorizer: Bench = {
   name: 'authorizer',
   title: `SubjectAccessReviews of 0.5 to 2 KB over TLS, ${concurrency} under way`,
-  budgetSeconds: 420,
+  budgetSeconds: 540,
   async open({ note, scale, folder }): Promise<OpenBench> {
     const path = await ensureGoPeer('authorizer-go', note)
+    const barePath = await ensureGoPeer('authorizer-go', note, ['bare'])
     const { authority, args } = await certificateFiles(folder)
     const own = join(import.meta.dirname, 'authorizer-process.ts')
     const ours: ProgramOptions = { name: 'our authorizer', path: process.execPath, args: [...platformNodeOptions, own, ...args] }
-    const peer: ProgramOptions = { name: 'Go authorizer', path, args }
+    const typed: Beside = {
+      program: { name: 'Go authorizer', path, args },
+      peerName: 'minimal authorizer in Go with the types of k8s.io/api and the same rules',
+    }
+    const bare: Beside = {
+      program: { name: 'bare Go authorizer', path: barePath, args },
+      peerName: 'Go’s standard library, which decodes the fields that its rules need: a lower bound',
+    }
     const load = { authority, warmUpRequests: Math.max(100, Math.round(warmUpRequests * scale)), requests: plannedReviews() }
     const run = (server: ProgramOptions, how: Protocol) => (signal: AbortSignal) => {
       const lasting = how.perSecond === undefined ? seconds : openLoopSeconds
       return measureServer({ server, plan: { ...load, ...how }, seconds: lasting * scale }, signal)
     }
     type Compared = Pick<Comparison, 'name' | 'title' | 'goals'> & { readonly byPeer: Protocol; readonly byOurs: Protocol }
-    const comparison = ({ byOurs, byPeer, ...named }: Compared): Comparison => ({
+    const comparison = ({ byOurs, byPeer, ...named }: Compared, beside = typed): Comparison => ({
       ...named,
       unit: 'reviews',
-      peerName: 'Go’s standard library (net/http, encoding/json), the same rules',
+      peerName: beside.peerName,
       ours: run(ours, byOurs),
-      peer: run(peer, byPeer),
+      peer: run(beside.program, byPeer),
     })
     return {
       comparisons: [
@@ -74,6 +84,7 @@ export const authorizer: Bench = {
           byPeer: paced,
           goals: [ratioAtMost(figureNames.p99, 1)],
         }),
+        comparison({ name: 'lower bound', title: 'both by HTTP/1.1', byOurs: http1, byPeer: http1, goals: [] }, bare),
       ],
       measurements: [takenRight(note, scale)],
       close: async () => {},

@@ -1,13 +1,11 @@
-// The peer of the bench `authorizer`: the least that answers a SubjectAccessReview over TLS, on Go's standard library, by HTTP/1.1 and HTTP/2 as the
-// client asks. It has the rules on names and lists of Secrets and on the namespace of the platform, and no log, no limit but that of a body, and no
-// subjects but those in its source.
+// The server of the peers of the bench `authorizer`: it reads SubjectAccessReviews over TLS, by HTTP/1.1 and HTTP/2 as the client asks, and has no log, no
+// limit but that of a body, and no named subjects but those below. What it makes of a review is in typed.go, or with the build tag `bare` in bare.go.
 // As every measured program it says that it is ready, answers each question on standard input, and ends when that closes.
 package main
 
 import (
 	"bufio"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -19,59 +17,31 @@ import (
 
 const mostBody = 256 << 10
 
-type attributes struct {
-	Namespace   string `json:"namespace"`
-	Verb        string `json:"verb"`
-	Group       string `json:"group"`
-	Resource    string `json:"resource"`
-	Subresource string `json:"subresource"`
-	Name        string `json:"name"`
-}
-
-type spec struct {
-	ResourceAttributes *attributes `json:"resourceAttributes"`
-	User               string      `json:"user"`
-	Groups             []string    `json:"groups"`
-}
-
-type status struct {
-	Allowed bool   `json:"allowed"`
-	Denied  bool   `json:"denied,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-}
-
-type asked struct {
-	Spec spec `json:"spec"`
-}
-
-type answered struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Status     status `json:"status"`
-}
+// The empty texts are what the review leaves out.
+type asking struct{ verb, group, resource, namespace, name string }
 
 var namedUsers = map[string]bool{"system:kube-controller-manager": true, "system:kube-scheduler": true}
 var namedGroups = []string{"system:masters", "system:nodes", "system:serviceaccounts:kube-system"}
 var reserved = []string{"ghtok-", "sekisho-registry-", "appsecret-"}
 var reading = []string{"get", "list", "watch"}
 
-func reasonFor(of *spec) string {
-	a := of.ResourceAttributes
-	if a == nil || namedUsers[of.User] || slices.ContainsFunc(of.Groups, func(group string) bool { return slices.Contains(namedGroups, group) }) {
-		return ""
-	}
-	isSecret := a.Group == "" && a.Resource == "secrets" && a.Verb != "create"
-	if a.Namespace == "sekisho-system" && (isSecret || slices.Contains(reading, a.Verb)) {
+func isNamed(user string, groups []string) bool {
+	return namedUsers[user] || slices.ContainsFunc(groups, func(group string) bool { return slices.Contains(namedGroups, group) })
+}
+
+func reasonFor(a asking) string {
+	isSecret := a.group == "" && a.resource == "secrets" && a.verb != "create"
+	if a.namespace == "sekisho-system" && (isSecret || slices.Contains(reading, a.verb)) {
 		return "the namespace sekisho-system is the platform's"
 	}
 	if !isSecret {
 		return ""
 	}
-	if a.Name == "" {
+	if a.name == "" {
 		return "name one Secret"
 	}
-	if slices.ContainsFunc(reserved, func(prefix string) bool { return strings.HasPrefix(a.Name, prefix) }) {
-		return "the Secret " + a.Name + " is the platform's"
+	if slices.ContainsFunc(reserved, func(prefix string) bool { return strings.HasPrefix(a.name, prefix) }) {
+		return "the Secret " + a.name + " is the platform's"
 	}
 	return ""
 }
@@ -82,19 +52,9 @@ func authorize(writer http.ResponseWriter, request *http.Request) {
 		http.Error(writer, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	var review asked
-	if err := json.Unmarshal(body, &review); err != nil {
-		http.Error(writer, err.Error(), http.StatusBadRequest)
-		return
-	}
-	reason := reasonFor(&review.Spec)
-	response, err := json.Marshal(answered{
-		APIVersion: "authorization.k8s.io/v1",
-		Kind:       "SubjectAccessReview",
-		Status:     status{Denied: reason != "", Reason: reason},
-	})
+	response, err := answer(body)
 	if err != nil {
-		http.Error(writer, err.Error(), http.StatusInternalServerError)
+		http.Error(writer, err.Error(), http.StatusBadRequest)
 		return
 	}
 	writer.Header().Set("Content-Type", "application/json")
