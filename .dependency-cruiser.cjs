@@ -1,5 +1,5 @@
 // The direction of imports, and the only folder that may import each library. Each message says where to go instead.
-const processes = 'broker|controllers|admission|cli'
+const processes = 'broker|controllers|admission|authorizer|cli'
 /** What a service of the controllers' process may use of the others; the rest use none. */
 const serviceRooms = {
   'token-desk': 'redelivery',
@@ -70,7 +70,7 @@ module.exports = {
           '\\.config\\.ts$',
           'worker\\.ts$',
           'standalone\\.ts$',
-          '^src/(services/network-probe|broker|controllers|admission)/main\\.ts$',
+          '^src/(services/network-probe|broker|controllers|admission|authorizer)/main\\.ts$',
           '^src/store/migrate-main\\.ts$',
           '^src/retention/main\\.ts$',
           '^src/services/builds/source-store/main\\.ts$',
@@ -145,8 +145,9 @@ module.exports = {
     ),
     ...Object.entries({
       admission: 'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|services|broker|controllers',
-      broker: 'services|controllers|admission',
-      controllers: 'broker|admission|identity/oidc',
+      authorizer: 'store|kube|github|identity|policy|services|broker|controllers|admission',
+      broker: 'services|controllers|admission|authorizer',
+      controllers: 'broker|admission|authorizer|identity/oidc',
     }).map(([name, never]) => ({
       name: `${name}-never-loads`,
       severity: 'error',
@@ -195,7 +196,7 @@ module.exports = {
     },
     layer(
       'services-in-controllers-only',
-      '^src/(broker|admission|cli)/',
+      '^src/(broker|admission|authorizer|cli)/',
       '^src/services/',
       "Services belong to the controllers' process, which holds the App keys.",
     ),
@@ -207,7 +208,7 @@ module.exports = {
       from: { path: '^src/controllers/([^/]+)/' },
       to: { path: '^src/controllers/[^/]+/', pathNot: '^src/controllers/($1|kit)/' },
     },
-    ...['broker', 'controllers', 'admission', 'cli'].map(name =>
+    ...['broker', 'controllers', 'admission', 'authorizer', 'cli'].map(name =>
       layer(
         `${name}-alone`,
         `^src/${name}`,

@@ -29,6 +29,7 @@ import { haltTextAttacks } from './halts/reasons.ts'
 import { recordsAttacks } from './halts/records.ts'
 import { haltWriterAttacks } from './halts/writers.ts'
 import { builtInRoleAttacks } from './holders/built-in-roles.ts'
+import { platformReadAttacks } from './holders/platform-reads.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { gitProxyAttacks } from './inside/git-proxy.ts'
@@ -67,6 +68,7 @@ export const attacks: readonly Attack[] = [
   ...execAttacks,
   ...rightsAttacks,
   ...builtInRoleAttacks,
+  ...platformReadAttacks,
   ...kindAttacks,
   ...haltWriterAttacks,
   ...haltTextAttacks,

@@ -4,6 +4,7 @@
 export const layers = {
   authentication: 'The API server, a page or an API of the platform demands authentication (401, or the sign-in page).',
   RBAC: 'The API server refuses the verb or the identity (403 “cannot …”, or an escalation that it prevents).',
+  authorizer: 'The authorizer denies a read before RBAC is asked (403 with its guide in the message).',
   admission: 'A policy, a webhook or an admission plugin refuses the object, by its name.',
   schema: 'The API server refuses the object as invalid for its kind (422 or 400).',
   quota: 'A ResourceQuota refuses the object.',

@@ -52,6 +52,8 @@ export type ClusterSettings = {
   readonly dnsAddress: string
   /** The fixed service address at which nodes, builds and kpack ask for registry tokens: the node has no cluster DNS. */
   readonly registryTokenAddress: string
+  /** The fixed service address at which the API server asks the authorizer. */
+  readonly authorizerAddress: string
   readonly clusterDomain: string
   readonly issuerUrl: string
 }
@@ -124,6 +126,7 @@ export function readClusterSettings(
     serviceAddress: '10.96.0.1',
     dnsAddress: '10.96.0.10',
     registryTokenAddress: '10.96.0.11',
+    authorizerAddress: '10.96.0.12',
     clusterDomain: 'cluster.local',
     issuerUrl: text('SEKISHO_ISSUER_URL', `https://${nodeAddress}:8443`),
   }

@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from './binaries/catalog.ts'
 import { ensureBinary } from './binaries/ensure-binary.ts'
+import type { AuthorizerAccess } from './control-plane/authorization-config.ts'
+import { adminUser } from './control-plane/certificates.ts'
 import type { ControlPlane } from './control-plane/start.ts'
 import { startControlPlane } from './control-plane/start.ts'
 import { isAccessible } from './file-access.ts'
 import { processFolder } from './host/record.ts'
 import { settleHost } from './host/settle-host.ts'
+import { traefikUser } from './node/access.ts'
 import { devProcessFolders, nodeLayout } from './node/layout.ts'
 import { installMissing } from './node/packages.ts'
 import { type NodePrograms, startNode } from './node/start.ts'
@@ -94,6 +97,8 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
         clusterDomain: settings.clusterDomain,
         issuerUrl: settings.issuerUrl,
         webhookHosts: ['sekisho-admission.sekisho-system.svc', 'sekisho-access-records.sekisho-system.svc'],
+        // Without a node nothing could answer at a service address.
+        ...(reachable && { authorizer: authorizerAccess(settings) }),
         audited: 'everybody',
       },
       { settings, progress },
@@ -102,6 +107,13 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
   await issueBrokerCertificate(settings)
   progress.note(`control plane ready: ${controlPlane.admin.server}, kubeconfig ${controlPlane.kubeconfig}`)
   return controlPlane
+}
+
+const authorizerName = 'sekisho-authorizer.sekisho-system.svc'
+
+/** Whoever makes the cluster, and the ingress controller, which lists the certificates of Ingresses. */
+function authorizerAccess({ authorizerAddress }: ClusterSettings): AuthorizerAccess {
+  return { server: `https://${authorizerAddress}`, serverName: authorizerName, unasked: [adminUser, traefikUser] }
 }
 
 async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs: NodePrograms): Promise<void> {
@@ -113,8 +125,8 @@ async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs
 }
 
 /**
- * Issues the serving certificates of the issuer, of the admission webhook and of the registry's token server, signed by the
- * authority in the API server's authentication file.
+ * Issues the serving certificates of the issuer, of the admission webhook, of the authorizer and of the registry's token server,
+ * signed by the authority in the API server's authentication file.
  */
 export async function issueBrokerCertificate(settings: ClusterSettings): Promise<void> {
   const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')
@@ -131,6 +143,7 @@ export async function issueBrokerCertificate(settings: ClusterSettings): Promise
     usage: 'server',
     names: [`${webhook}.svc`, `${webhook}.svc.${settings.clusterDomain}`],
   })
+  await authority.leaf('authorizer', { commonName: 'sekisho-authorizer', usage: 'server', names: [authorizerName] })
   await authority.leaf('registry-tokens', {
     commonName: 'sekisho-registry-tokens',
     usage: 'server',

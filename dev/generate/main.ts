@@ -10,6 +10,7 @@ import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
 import { admissionService, registrations } from '../../src/admission/registrations.ts'
 import { kinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
+import { authorizationConfiguration } from '../../src/authorizer/api-server-file.ts'
 import { rolesFile } from '../../src/store/access/grants.ts'
 import { githubEmulatorPage } from './github-routes.ts'
 import { blockForm, memoryOf } from './memory/memory-blocks.ts'
@@ -45,6 +46,7 @@ function generatedFiles(): Map<string, string> {
   files.set('deploy/rbac/platform-admin.yaml', banner + platformAdminYaml())
   files.set('deploy/rbac/auditor.yaml', banner + auditorYaml())
   files.set('deploy/postgres/roles.sql', rolesFile())
+  files.set('deploy/authorizer/api-server.yaml', apiServerFile())
   for (const [name, text] of platformRoleFiles()) files.set(`deploy/${name}`, banner + text)
   for (const [path, text] of monitoringFiles()) files.set(path, text)
   files.set('docs/reference/github-emulator.md', githubEmulatorPage())
@@ -52,6 +54,11 @@ function generatedFiles(): Map<string, string> {
   const pages = referencePages({ read, memory: memory.states, adrs: readdirSync(join(root, 'docs/adr')) })
   for (const [path, text] of pages) files.set(path, text)
   return files
+}
+
+/** Read by API servers, not applied. */
+function apiServerFile(): string {
+  return `${banner.replace('src/admission', 'src/authorizer')}# For --authorization-config of every API server: docs/guide/authorizer.md.\n${stringify(authorizationConfiguration, { lineWidth: 0 })}`
 }
 
 /** Policies, registrations and the Service in front of the webhook, by their file names. */
@@ -64,7 +71,7 @@ function admissionFiles(): ReadonlyMap<string, readonly Manifest[]> {
 }
 
 /** Where variables are read or set for the processes of the platform, which do not wait as tests and tools do. */
-const variableFiles = ['src/**/*.ts', 'dev/up/**/*.ts', 'deploy/{base,standalone,production}/*.yaml']
+const variableFiles = ['src/**/*.ts', 'dev/up/**/*.ts', 'deploy/{base,standalone,production,authorizer}/*.yaml']
 
 function undocumented(): readonly string[] {
   return globSync(variableFiles, { cwd: root, exclude: ['**/*.test.ts', '**/generated/**', 'src/lib/waiting/**'] }).flatMap(

@@ -110,11 +110,12 @@ async function secretValues(settings: ClusterSettings, github: LocalGitHub): Pro
     admission: await pair('admission'),
     registryAuthority: await pair('registry-authority'),
     registryTokens: await pair('registry-tokens'),
+    authorizer: await pair('authorizer'),
   }
 }
 
 async function platformReady(kubectl: Kubectl, settings: ClusterSettings, mode: Mode): Promise<void> {
-  await rolledOut(kubectl, mode, 'github')
+  await rolledOut(kubectl, mode, 'github', ['sekisho-authorizer'])
   const authority = await readFile(join(devClusterFolder(settings), 'pki/ca.crt'), 'utf8')
   await waitUntil('an answer of the broker', () => issuerAnswers(settings.issuerUrl, authority), {
     timeoutMilliseconds: limits.rollout,

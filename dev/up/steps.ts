@@ -94,9 +94,9 @@ export async function bindPlatformAdmin(kubectl: Kubectl): Promise<void> {
   )
 }
 
-/** Resolves when the pods of the form are ready, and the platform reaches its GitHub. */
-export async function rolledOut(kubectl: Kubectl, mode: Mode, githubApp: string): Promise<void> {
-  for (const name of deploymentsOf[mode])
+/** Resolves when the pods of the form, and of other Deployments beside it, are ready, and the platform reaches its GitHub. */
+export async function rolledOut(kubectl: Kubectl, mode: Mode, githubApp: string, beside: readonly string[] = []): Promise<void> {
+  for (const name of [...deploymentsOf[mode], ...beside])
     await kubectl
       .run(['rollout', 'status', `deployment/${name}`, '-n', 'sekisho-system', '--timeout=180s'], 190_000)
       .catch(async (cause: unknown) => {

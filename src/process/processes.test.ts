@@ -33,6 +33,7 @@ const missing = (output: string): readonly string[] =>
 test.each([
   // Everything has a default; the certificate is not there.
   ['admission', []],
+  ['authorizer', []],
   [
     'broker',
     [
@@ -64,7 +65,8 @@ test.each([
   const { exited, output } = startProcess(name, { SEKISHO_HEALTH_PORT: '0' })
   expect(await exited).toBe(1)
   expect(missing(output())).toEqual(variables)
-  if (name === 'admission') expect(output()).toContain('failed to read the TLS file /etc/sekisho/admission/tls.crt: ENOENT')
+  if (name === 'admission' || name === 'authorizer')
+    expect(output()).toContain(`failed to read the TLS file /etc/sekisho/${name}/tls.crt: ENOENT`)
 })
 
 describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database', () => {

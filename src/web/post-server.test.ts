@@ -153,3 +153,24 @@ test('a server that closes answers what it has, and ends the connection', async 
   await waitUntil('the connection to be closed', () => socket.closed)
   expect(received()).toMatch(/^HTTP\/1.1 200 [\s\S]*connection: close[\s\S]*\{\}$/i)
 })
+
+test.each([
+  ['announced', `content-length: ${5 * bodyLimit}\r\n\r\n`, 'x'.repeat(5 * bodyLimit)],
+  [
+    'of unknown length',
+    'transfer-encoding: chunked\r\n\r\n',
+    `${(2 * bodyLimit).toString(16)}\r\n${'x'.repeat(2 * bodyLimit)}\r\n0\r\n\r\n`,
+  ],
+])(
+  'where overflow has an answer, a body that is too long and %s gets it, and the connection goes on',
+  async (_name, head, body) => {
+    const { port, route } = await start({ onOverflow: () => '{"over":true}' })
+    const fields = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n'
+    const { socket, received } = send(port, `${fields}${head}${body}`)
+    await waitUntil('the answer', async () => received().includes('{"over":true}') || undefined)
+    expect(received()).toMatch(/^HTTP\/1.1 200 /)
+    expect(route).not.toHaveBeenCalled()
+    socket.write(`${fields}content-length: 1\r\n\r\n1`)
+    await waitUntil('the next answer', async () => received().includes('{"got":"1"}') || undefined)
+  },
+)

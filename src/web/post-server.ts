@@ -26,6 +26,11 @@ export type PostServerOptions = NodeServerOptions & {
   readonly budget: BodyBudget
   /** Called for each request; `last` closes its connection after the answer. */
   readonly onRequest?: () => 'more' | 'last'
+  /**
+   * Makes the answer, with status 200, to what exceeds the budget: its body is received and discarded first, so that the client is
+   * there to read it. Without it such a request is refused by its head alone.
+   */
+  readonly onOverflow?: () => string
 }
 
 export type PostServer = {
@@ -38,7 +43,7 @@ export type PostServer = {
 
 /** A server that does not listen yet. */
 export function createPostServer(options: PostServerOptions): PostServer {
-  const { log, routes, budget, onRequest = () => 'more' } = options
+  const { log, routes, budget, onRequest = () => 'more', onOverflow } = options
   const { bodyLimit } = budget
   let inProgress = 0
   let announced = 0
@@ -87,7 +92,10 @@ export function createPostServer(options: PostServerOptions): PostServer {
       send(response, 200, text)
       log.debug({ route: pathOf(request), status: 200, milliseconds: Math.round(elapsed()) }, 'request answered')
     }
-    const fail = (error: unknown): void => refuse(request, response, error)
+    const fail = (error: unknown): void => {
+      if (onOverflow !== undefined && isOverflow(error)) afterBody(request, () => answer(onOverflow()))
+      else refuse(request, response, error)
+    }
     if (onRequest() === 'last') response.shouldKeepAlive = false
     try {
       const route = admit(request, response)
@@ -124,6 +132,17 @@ export function createPostServer(options: PostServerOptions): PostServer {
     },
     closeAllConnections: () => server.closeAllConnections(),
   }
+}
+
+/** Of `admit`, or of a body that turned out longer than it was announced. */
+function isOverflow(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'payload_too_large' || error.code === 'unavailable')
+}
+
+/** Discards what is left of the body, which the time limit of requests bounds. */
+function afterBody(request: IncomingMessage, done: () => void): void {
+  if (request.readableEnded) done()
+  else request.once('end', done).resume()
 }
 
 function tooLarge(most: number): AppError {

@@ -2,13 +2,14 @@
 // both, and with the webhook down; they must agree on every row. Then what only the webhook does: filling in requestedBy. The
 // API server shows its client certificate throughout.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
+import { createAdmissionApp } from '../../src/admission/app.ts'
 import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { ownRules } from '../../src/admission/rules/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import type { DrainedServer } from '../../src/web/drained-server.ts'
 import { createCertificate } from '../../src/web/tls.ts'
 import { isLong } from '../fixtures/form.ts'
 import { inTurn } from '../fixtures/in-turn.ts'
@@ -33,7 +34,7 @@ const { authorityPem, pair } = await webhookCertificate()
 const address = webhookAddress(attackCluster)
 const target = { kind: 'url', origin: `https://${address.host}:${address.port}`, authorityPem } as const
 let cluster: AttackCluster
-let webhook: AdmissionApp | undefined
+let webhook: DrainedServer | undefined
 
 beforeAll(async () => {
   cluster = await startAttackCluster(attackCluster)

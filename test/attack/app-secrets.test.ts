@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalog } from '../../dev/cluster/binaries/catalog.ts'
 import { ensureBinary } from '../../dev/cluster/binaries/ensure-binary.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
-import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
+import { createAdmissionApp } from '../../src/admission/app.ts'
 import type { FindSealer } from '../../src/admission/app-secrets/public-key.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
@@ -18,6 +18,7 @@ import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import type { DrainedServer } from '../../src/web/drained-server.ts'
 import { createCertificate } from '../../src/web/tls.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { webhookCertificate } from '../fixtures/webhook-certificate.ts'
@@ -37,7 +38,7 @@ const path = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/appsecrets'
 const key = await openingKeyOf(await makeOpeningKey(new Date()))
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 let cluster: AttackCluster
-let webhook: AdmissionApp | undefined
+let webhook: DrainedServer | undefined
 let findSealer: FindSealer
 const replies: Reply[] = []
 

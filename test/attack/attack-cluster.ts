@@ -12,7 +12,7 @@ import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { installKinds } from '../fixtures/kinds.ts'
 import { impersonation } from './impersonation.ts'
 
-export type AttackClusterOptions = Pick<ThrowAwayCluster, 'name'>
+export type AttackClusterOptions = Pick<ThrowAwayCluster, 'name' | 'authorizer'>
 
 /** That of the matrix alone: files run beside each other, so each has a cluster of another name. */
 export const attackCluster: AttackClusterOptions = { name: 'attack-cluster' }
@@ -32,6 +32,8 @@ export async function startAttackCluster(options: AttackClusterOptions) {
     admin: controlPlane.admin,
     /** The path of the administrator's kubeconfig. */
     kubeconfig: controlPlane.kubeconfig,
+    /** Of the API server's own authority, which also signs what the API server calls. */
+    authorityFile: controlPlane.certificates.authorityFile,
     /** PEM of the authority of the API server's client certificate. */
     clientAuthorities: await readFile(controlPlane.certificates.webhookClientAuthorityFile, 'utf8'),
     as: impersonator.as,

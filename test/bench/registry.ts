@@ -2,6 +2,7 @@
 import { admission } from './admission/index.ts'
 import { audit } from './audit/index.ts'
 import { auditQuestions } from './audit-questions/index.ts'
+import { authorizer } from './authorizer/index.ts'
 import { buildLog } from './build-log/index.ts'
 import { buildQueue } from './build-queue/index.ts'
 import { commandLine } from './command-line/index.ts'
@@ -22,6 +23,7 @@ export const benches: readonly Bench[] = [
   watch,
   admission,
   inbox,
+  authorizer,
   audit,
   auditQuestions,
   buildLog,

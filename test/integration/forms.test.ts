@@ -44,7 +44,7 @@ beforeAll(async () => {
     settings,
     progress: { note: () => {}, step: (_name, work) => work() },
   })
-  for (const form of ['standalone', 'production', 'production/migration']) {
+  for (const form of ['standalone', 'production', 'production/migration', 'authorizer']) {
     const folder = join(settings.repository, 'deploy', form)
     const { stdout } = await promisify(execFile)(kubernetes.path('kubectl'), ['kustomize', folder], {
       maxBuffer: 32 * 1024 * 1024,
@@ -136,6 +136,23 @@ test('the production form replaces pods one by one, spread over nodes, and a dra
   const budgets = ofKind('production', 'PodDisruptionBudget')
   expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(deployments.map(({ metadata }) => metadata.name).sort())
   for (const { spec } of budgets) expect(spec).toMatchObject({ maxUnavailable: 1 })
+})
+
+test('the authorizer has its certificate and no other Secret, no token, and pods that neither form selects', () => {
+  const template = deployment('authorizer', 'sekisho-authorizer')
+  expect(secretsOf(template)).toEqual(['sekisho-authorizer-tls'])
+  expect(template.spec).toMatchObject({ automountServiceAccountToken: false })
+  expect(JSON.stringify(template.spec.volumes)).not.toContain('serviceAccountToken')
+  const [{ spec: own } = expect.fail('no Deployment')] = ofKind('authorizer', 'Deployment')
+  expect(own).toMatchObject({ replicas: 2, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } })
+  const present = Object.entries(template.metadata.labels).map(String)
+  for (const form of ['standalone', 'production'])
+    for (const { metadata, spec } of ofKind(form, 'Deployment')) {
+      const wanted = Object.entries((spec['selector'] as unknown as { matchLabels: object }).matchLabels).map(String)
+      expect(wanted.every(label => present.includes(label)), `${form} ${metadata.name}`).toBe(false)
+    }
+  const policies = ofKind('authorizer', 'NetworkPolicy').map(({ spec }) => spec['policyTypes'])
+  expect(policies).toEqual([['Ingress'], ['Ingress']])
 })
 
 type Policy = {

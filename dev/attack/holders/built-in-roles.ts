@@ -1,6 +1,6 @@
-// Holders of Kubernetes' built-in roles edit and admin in the namespaces of globex, as a cluster administrator may bind them
+// Holders of Kubernetes' built-in roles view, edit and admin in the namespaces of globex, as a cluster administrator may bind them
 // although no tenant gets them: RBAC allows them much, so these attacks try what admission has to refuse. What they can do, such
-// as read the Secrets there, SECURITY.md says. Connections have no dry run and name pods that do not exist.
+// as read other Secrets there, SECURITY.md says. Connections have no dry run and name pods that do not exist.
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
@@ -13,8 +13,8 @@ const rbac = 'rbac.authorization.k8s.io'
 const builds = `${neighbourNamespace}-build`
 const namespaces = [neighbourNamespace, builds]
 
-/** The ServiceAccount and its role in both namespaces. Resolves when RBAC knows of it. */
-async function bindHolder({ admin, api, journal }: World, actor: HolderActor): Promise<void> {
+/** The ServiceAccount and its role in both namespaces, and in one more. Resolves when RBAC knows of the first. */
+export async function bindHolder({ admin, api, journal }: World, actor: HolderActor, ...more: readonly string[]): Promise<void> {
   const { name, role } = holderAccounts[actor]
   const accounts = corePath(holderNamespace, 'serviceaccounts')
   const make = async (collection: string, object: object): Promise<void> => {
@@ -23,7 +23,7 @@ async function bindHolder({ admin, api, journal }: World, actor: HolderActor): P
     if (answer.status !== 201 && answer.status !== 409) throw new Error(`${collection}/${name}: ${answer.status}`)
   }
   await make(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } })
-  for (const namespace of namespaces)
+  for (const namespace of [...namespaces, ...more])
     await make(groupPath(`${rbac}/v1`, namespace, 'rolebindings'), {
       apiVersion: `${rbac}/v1`,
       kind: 'RoleBinding',
@@ -138,7 +138,7 @@ function ofPlatform(as: HolderActor): readonly ApiAttempt[] {
 export const builtInRoleAttacks: readonly Attack[] = [
   {
     name: 'rights/built-in-roles',
-    as: 'holders of the built-in edit and admin, whom a cluster administrator bound in globex and globex-build',
+    as: 'holders of the built-in view, edit and admin, whom a cluster administrator bound in globex and globex-build',
     against: 'ServiceAccounts, builds, roles and reserved Secrets there',
     tries:
       'Tokens of ServiceAccounts of the platform, connections into builds, roles for everybody, objects of kpack, pods with reserved Secrets or with the processes of their node.',

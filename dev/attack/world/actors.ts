@@ -8,23 +8,40 @@ import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../dem
 import { commandLineLogin } from '../../demo/scenario/sign-in.ts'
 import { run } from '../../demo/tools.ts'
 
-export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger', 'editor', 'administrator'] as const
+export const actors = [
+  'olivia',
+  'dave',
+  'mia',
+  'gary',
+  'noah',
+  'ada',
+  'workload',
+  'stranger',
+  'viewer',
+  'editor',
+  'administrator',
+] as const
 
 /**
  * `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures
- * and reads the audit log; `editor` and `administrator` hold built-in roles in the namespaces of globex.
+ * and reads the audit log; `viewer`, `editor` and `administrator` hold built-in roles in the namespaces of globex.
  */
 export type Actor = (typeof actors)[number]
 
-export type HolderActor = Extract<Actor, 'editor' | 'administrator'>
+export type HolderActor = Extract<Actor, 'viewer' | 'editor' | 'administrator'>
 export type PersonActor = Exclude<Actor, 'workload' | 'stranger' | HolderActor>
 
 /** ServiceAccounts outside of every tenant, with the ClusterRole that each holds. */
 export const holderAccounts: Readonly<Record<HolderActor, { readonly name: string; readonly role: string }>> = {
+  viewer: { name: 'attack-view', role: 'view' },
   editor: { name: 'attack-edit', role: 'edit' },
   administrator: { name: 'attack-admin', role: 'admin' },
 }
 export const holderNamespace = 'default'
+
+function isHolder(actor: Actor): actor is HolderActor {
+  return actor in holderAccounts
+}
 
 /** The bearer token of each actor; undefined for the stranger. Tokens are renewed before they expire. */
 export type Credentials = (actor: Actor) => Promise<string | undefined>
@@ -61,8 +78,7 @@ export function createCredentials(demo: DemoContext, admin: AdminClient): Creden
 
 function newToken(demo: DemoContext, admin: AdminClient, actor: Exclude<Actor, 'stranger'>): Promise<string> {
   if (actor === 'workload') return workloadToken(admin)
-  if (actor === 'editor' || actor === 'administrator')
-    return serviceAccountToken(admin, { namespace: holderNamespace, name: holderAccounts[actor].name })
+  if (isHolder(actor)) return serviceAccountToken(admin, { namespace: holderNamespace, name: holderAccounts[actor].name })
   return idToken(demo, actor)
 }
 

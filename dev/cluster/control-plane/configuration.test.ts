@@ -5,35 +5,59 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { authorizationConfiguration } from '../../../src/authorizer/api-server-file.ts'
 import { admissionConfiguration, webhookKubeconfig } from './admission-config.ts'
 import { type Audited, auditPolicy } from './audit-policy.ts'
 import { authenticationConfiguration } from './authentication-config.ts'
-import { authorizationConfiguration } from './authorization-config.ts'
+import { authorizationWith, authorizerKubeconfig, plainAuthorization } from './authorization-config.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
 describe('authorization', () => {
-  const webhook = {
-    name: 'sekisho',
-    kubeConfigFile: '/w',
-    matchConditions: ['has(request.resourceAttributes)'],
-    timeoutSeconds: 3,
-  }
-  const types = (text: string): unknown => parse(text).authorizers.map((item: { type: string }) => item.type)
+  type Authorizer = { readonly type: string; readonly webhook?: Readonly<Record<string, unknown>> }
+  const authorizers = (text: string): readonly Authorizer[] => parse(text).authorizers
+  const types = (text: string): readonly string[] => authorizers(text).map(({ type }) => type)
+  const shipped = () => readFile(join(import.meta.dirname, '../../../deploy/authorizer/api-server.yaml'), 'utf8')
 
   test('is Node, then RBAC', () => {
-    expect(types(authorizationConfiguration())).toEqual(['Node', 'RBAC'])
+    expect(types(plainAuthorization())).toEqual(['Node', 'RBAC'])
   })
 
-  test('asks a webhook before RBAC, denies when it fails and caches nothing', () => {
-    const text = authorizationConfiguration(webhook)
+  test('what is shipped asks the authorizer before RBAC, keeps no answer, and goes on without one', async () => {
+    const text = await shipped()
+    expect(parse(text)).toEqual(authorizationConfiguration)
     expect(types(text)).toEqual(['Node', 'Webhook', 'RBAC'])
-    expect(parse(text).authorizers[1].webhook).toMatchObject({
-      failurePolicy: 'Deny',
+    expect(authorizers(text)[1]?.webhook).toMatchObject({
+      failurePolicy: 'NoOpinion',
       cacheAuthorizedRequests: false,
       cacheUnauthorizedRequests: false,
       timeout: '3s',
-      matchConditions: [{ expression: 'has(request.resourceAttributes)' }],
     })
+  })
+
+  test('no condition depends on a name: a list without one returns every Secret', async () => {
+    const [, asked] = authorizers(await shipped())
+    expect(JSON.stringify(asked?.webhook?.['matchConditions'])).not.toContain('resourceAttributes.name ')
+  })
+
+  test('the local cluster has what is shipped, another place of the kubeconfig, and users about whom it does not ask', async () => {
+    const text = await shipped()
+    const [, webhook] = authorizers(authorizationWith(text, '/w', ['a', 'b']))
+    const original = authorizationConfiguration.authorizers[1].webhook
+    expect(webhook?.webhook).toEqual({
+      ...original,
+      connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: '/w' },
+      matchConditions: [...original.matchConditions, { expression: "!(request.user in ['a', 'b'])" }],
+    })
+    expect(types(authorizationWith(text, '/w', []))).toEqual(types(text))
+  })
+
+  test('the API server calls it as the guide says', async () => {
+    const guide = await readFile(join(import.meta.dirname, '../../../docs/guide/authorizer.md'), 'utf8')
+    const [, yaml = ''] = /```yaml\n(apiVersion: v1\nkind: Config[\s\S]*?)```/.exec(guide) ?? []
+    const folder = '/etc/kubernetes/authorizer'
+    const access = { server: 'https://10.96.0.12', serverName: 'sekisho-authorizer.sekisho-system.svc', unasked: [] }
+    const client = { certificate: `${folder}/apiserver-authorizer.crt`, key: `${folder}/apiserver-authorizer.key` }
+    expect(parse(yaml)).toEqual(parse(authorizerKubeconfig(access, `${folder}/ca.crt`, client)))
   })
 })
 

@@ -28,6 +28,7 @@ export function configurationFiles(folder: string) {
   return {
     authentication: join(folder, 'config', 'authentication.yaml'),
     authorization: join(folder, 'config', 'authorization.yaml'),
+    authorizerKubeconfig: join(folder, 'config', 'authorizer.kubeconfig'),
     admission: join(folder, 'config', 'admission.yaml'),
     webhookKubeconfig: join(folder, 'config', 'admission-webhooks.kubeconfig'),
     audit: join(folder, 'config', 'audit-policy.yaml'),

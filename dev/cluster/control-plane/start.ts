@@ -1,6 +1,6 @@
 // Starts etcd, kube-apiserver and kube-controller-manager, or finds them running, and returns an administrator's access.
 // Two control planes may run on one machine: every path and port comes from the caller.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../binaries/catalog.ts'
@@ -15,7 +15,13 @@ import { adminClientFor } from './admin-client.ts'
 import { admissionConfiguration, webhookKubeconfig } from './admission-config.ts'
 import { auditPolicy } from './audit-policy.ts'
 import { authenticationConfiguration } from './authentication-config.ts'
-import { authorizationConfiguration } from './authorization-config.ts'
+import {
+  type AuthorizerAccess,
+  authorizationWith,
+  authorizerKubeconfig,
+  plainAuthorization,
+  shippedAuthorization,
+} from './authorization-config.ts'
 import type { ControlPlaneCertificates } from './certificates.ts'
 import { adminUser, ensureCertificates } from './certificates.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
@@ -30,6 +36,8 @@ export type ControlPlaneOptions = ControlPlaneLayout & {
   readonly issuerUrl: string
   /** The hosts of the admission webhooks that see the API server's client certificate. */
   readonly webhookHosts: readonly string[]
+  /** What the API server asks before RBAC. Nothing has to answer there yet. */
+  readonly authorizer?: AuthorizerAccess
   /**
    * Called when the API server is ready and before kube-controller-manager starts, whose controllers then know the kinds that
    * it installs from the beginning; later ones they look for every 30 s.
@@ -58,6 +66,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Bina
   await Promise.all(['config', 'logs', 'pki'].map(name => mkdir(join(options.folder, name), { recursive: true, mode: 0o700 })))
   const addresses = [...new Set(['127.0.0.1', options.serviceAddress, options.publicAddress])]
   const certificates = await ensureCertificates(join(options.folder, 'pki'), addresses, options.clusterDomain)
+  await writeAuthorization(options, certificates, deps.settings.repository)
   const { kubeconfig, breakGlassKubeconfig } = await writeConfiguration(options, certificates)
   const admin = await adminClientFor(kubeconfig)
   const run = async (program: Program): Promise<void> => {
@@ -104,7 +113,6 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
   const breakGlassKubeconfig = join(options.folder, 'config', 'break-glass.kubeconfig')
   const issuer = { url: options.issuerUrl, audience: 'kubernetes', certificateAuthority: certificates.authorityPem }
   await replaceFile(files.authentication, authenticationConfiguration(issuer))
-  await replaceFile(files.authorization, authorizationConfiguration())
   await replaceFile(files.audit, auditPolicy(options.audited))
   await replaceFile(files.admission, admissionConfiguration(files.webhookKubeconfig))
   await replaceFile(files.webhookKubeconfig, webhookKubeconfig(options.webhookHosts, certificates.apiServerToWebhooks))
@@ -116,6 +124,19 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
     access('system:kube-controller-manager', certificates.controllerManager),
   )
   return { kubeconfig, breakGlassKubeconfig }
+}
+
+async function writeAuthorization(
+  { folder, authorizer }: ControlPlaneOptions,
+  certificates: ControlPlaneCertificates,
+  repository: string,
+): Promise<void> {
+  const { authorization, authorizerKubeconfig: kubeconfig } = configurationFiles(folder)
+  if (authorizer === undefined) return replaceFile(authorization, plainAuthorization())
+  const shipped = await readFile(join(repository, shippedAuthorization), 'utf8')
+  const client = certificates.apiServerToWebhooks
+  await replaceFile(kubeconfig, authorizerKubeconfig(authorizer, certificates.authorityFile, client))
+  await replaceFile(authorization, authorizationWith(shipped, kubeconfig, authorizer.unasked))
 }
 
 /** The only use of the break-glass pair: an ordinary binding makes the daily administrator a cluster-admin. */

@@ -11,6 +11,7 @@ import { portHolder } from '../processes/port-holder.ts'
 import { stopProcess } from '../processes/supervise.ts'
 import { endDeadRuns } from '../processes/test-runs.ts'
 import type { ClusterSettings, ControlPlanePorts } from '../settings.ts'
+import type { AuthorizerAccess } from './authorization-config.ts'
 import type { ControlPlane, ControlPlaneOptions } from './start.ts'
 import { controlPlaneProcesses, startControlPlane } from './start.ts'
 
@@ -32,6 +33,7 @@ const names = [
   'walls-cluster',
   'accounts-cluster',
   'halts-cluster',
+  'authorizer-cluster',
 ] as const
 
 export type ThrowAwayCluster = {
@@ -40,6 +42,7 @@ export type ThrowAwayCluster = {
   /** Hosts with ports of admission webhooks that see the API server's client certificate. */
   readonly webhookHosts?: readonly string[]
   /** As of `startControlPlane`. */
+  readonly authorizer?: AuthorizerAccess
   readonly beforeControllers?: ControlPlaneOptions['beforeControllers']
 }
 
@@ -147,6 +150,7 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
       clusterDomain: settings.clusterDomain,
       issuerUrl: settings.issuerUrl,
       webhookHosts: cluster.webhookHosts ?? [],
+      ...(cluster.authorizer && { authorizer: cluster.authorizer }),
       ...(cluster.beforeControllers && { beforeControllers: cluster.beforeControllers }),
       audited: 'platform',
     },

@@ -13,13 +13,15 @@ type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonl
 
 const read = ['get', 'list', 'watch'] as const
 
+export const traefikUser = 'sekisho-dev-traefik'
+
 export const extraRoles: Readonly<Record<string, readonly Rule[]>> = {
   'sekisho-dev-network-policies': [
     { apiGroups: [''], resources: ['pods', 'namespaces'], verbs: ['list', 'watch'] },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
   ],
   // Traefik, "Kubernetes Ressource and RBAC" for the Ingress provider; Secrets are for TLS of Ingresses.
-  'sekisho-dev-traefik': [
+  [traefikUser]: [
     { apiGroups: [''], resources: ['services', 'secrets', 'nodes'], verbs: read },
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
     { apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'ingressclasses'], verbs: read },
@@ -34,7 +36,7 @@ export async function writeNodeAccess(context: NodeContext, authority: Authority
     'kube-proxy': { commonName: 'system:kube-proxy' },
     'kube-scheduler': { commonName: 'system:kube-scheduler' },
     'network-policies': { commonName: 'sekisho-dev-network-policies' },
-    traefik: { commonName: 'sekisho-dev-traefik' },
+    traefik: { commonName: traefikUser },
   } as const
   const subject = subjects[user]
   const pair = await authority.leaf(`${user}-client`, { ...subject, usage: 'client' })

@@ -1,5 +1,6 @@
 // docs/reference/environment.md: every environment variable, from the tables by which the processes read them.
 import { admissionSettings } from '../../../src/admission/config.ts'
+import { authorizerSettings } from '../../../src/authorizer/config.ts'
 import { brokerSettings } from '../../../src/broker/config.ts'
 import { cliVariables } from '../../../src/cli/config.ts'
 import { controllersSettings } from '../../../src/controllers/config.ts'
@@ -20,6 +21,7 @@ const groups: readonly { readonly heading: string; readonly settings: Settings }
   { heading: 'Broker', settings: brokerSettings },
   { heading: 'Controllers', settings: controllersSettings },
   { heading: 'Admission', settings: admissionSettings },
+  { heading: 'Authorizer', settings: authorizerSettings },
   { heading: 'Source store', settings: sourceStoreSettings },
 ]
 
@@ -105,7 +107,7 @@ export function environmentPage(): string {
     subject: 'This page lists the environment variables that the processes and the command line of Sekisho read.',
     source: 'the tables by which they are read (`src/*/config.ts`)',
     sections: [
-      'A process reads the variables of the sections that concern it: the broker those of “Every process”, “Database” and “Broker”, the controllers those of “Controllers” instead, admission those of “Every process” and “Admission”, and the standalone process all of these. It names every missing and every wrong variable at once and does not start. An empty variable counts as not set.',
+      'A process reads the variables of the sections that concern it: the broker those of “Every process”, “Database” and “Broker”, the controllers those of “Controllers” instead, admission those of “Every process” and “Admission”, and the standalone process all of these. The authorizer reads those of “Every process” and “Authorizer”. It names every missing and every wrong variable at once and does not start. An empty variable counts as not set.',
       'Instead of each variable `<NAME>` of these sections, `<NAME>_FILE` may name a file that holds the value. Use it for secrets.',
       ...groups.flatMap(({ heading, settings }) => [`## ${heading}`, table(columns, Object.values(settings).map(settingRow))]),
       `## ${ownerGroup.heading}`,

@@ -1,5 +1,6 @@
 // docs/reference/metrics.md: every metric, read back from a registry on which the product's own code registered them.
 import { Registry } from 'prom-client'
+import { createAuthorizerMetrics } from '../../../src/authorizer/metrics.ts'
 import { createCheckpointMetrics } from '../../../src/broker/audit/metrics.ts'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
 import { createBuildMetrics, createObjectMetrics } from '../../../src/controllers/metrics.ts'
@@ -44,6 +45,7 @@ function metricTable(registry: Registry): string {
 /** A registry with every metric of the platform, and one with those of Node.js. */
 export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   const ours = new Registry()
+  createAuthorizerMetrics(ours)
   createKubeMetrics(ours)
   createDeskMetrics(ours)
   createProxyMetrics(ours, () => 0)

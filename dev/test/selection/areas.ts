@@ -32,13 +32,13 @@ export const builds: readonly string[] = [
 ]
 export const podsOfTenants: readonly string[] = [
   ...packages,
-  'src/admission/**',
+  'src/{admission,authorizer}/**',
   'src/controllers/{application,tenant}/**',
   'src/services/charts/**',
   'src/api/{apps,tenancy}/**',
   'src/lib/limits/**',
   'dev/cluster/**',
-  'deploy/policies/**',
+  'deploy/{policies,authorizer}/**',
   ...podHelpers,
 ]
 /** What integration tests share. */

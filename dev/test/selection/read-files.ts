@@ -21,6 +21,10 @@ export const readFiles: readonly ReadFiles[] = [
   { files: '{biome.json,knip.jsonc,.dependency-cruiser.cjs,.gitignore,LICENSE,Makefile}', affects: ['nothing'] },
   // Manifests: applied by the fixtures, compared with what is generated, and installed on pods.
   { files: 'deploy/{base,crds,policies,rbac,production,standalone,source-store,postgres}/**', affects: ['everything'] },
+  {
+    files: 'deploy/authorizer/**',
+    affects: ['small', 'platform', 'test/attack/authorizer.test.ts', 'test/integration/forms.test.ts'],
+  },
   { files: 'deploy/monitoring/**', affects: ['small', 'test/integration/monitoring.test.ts'] },
   { files: 'deploy/examples/**', affects: ['small', 'platform', 'test/integration/**'] },
   { files: '{Dockerfile,.dockerignore}', affects: ['small', 'platform'] },

@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import type { ClusterSettings } from '../../cluster/settings.ts'
 import { type Mode, platformNamespace } from '../mode.ts'
 import { admissionTrust } from './admission-trust.ts'
+import { authorizerPart } from './authorizer.ts'
 import { networkPatches } from './network.ts'
 import { type OverlayPart, patchOf } from './part.ts'
 import { migrationPart } from './production.ts'
@@ -28,6 +29,7 @@ export async function writeOverlay({ settings, mode, image, environment }: Overl
   const folder = join(settings.stateFolder, 'deploy')
   await rm(folder, { recursive: true, force: true })
   const trust = await admissionTrust(settings)
+  const authorizer = await authorizerPart(settings)
   const part = mode === 'standalone' ? await standalonePart(settings) : { objects: {}, patches: [] }
   const settingsMap = {
     apiVersion: 'v1',
@@ -39,9 +41,16 @@ export async function writeOverlay({ settings, mode, image, environment }: Overl
     folder,
     image,
     base: join(settings.repository, 'deploy', mode),
+    beside: [join(settings.repository, 'deploy/authorizer')],
     part: {
-      objects: { settings: settingsMap, ...trust.objects, ...part.objects },
-      patches: [...sharedPatches(settings), ...networkPatches(settings, mode), restartPatch(environment), ...part.patches],
+      objects: { settings: settingsMap, ...trust.objects, ...authorizer.objects, ...part.objects },
+      patches: [
+        ...sharedPatches(settings),
+        ...networkPatches(settings, mode),
+        restartPatch(environment),
+        ...authorizer.patches,
+        ...part.patches,
+      ],
       replacements: trust.replacements ?? [],
     },
   })
@@ -55,10 +64,17 @@ export async function writeOverlay({ settings, mode, image, environment }: Overl
   return folder
 }
 
-export type Kustomization = { readonly folder: string; readonly base: string; readonly image: string; readonly part: OverlayPart }
+export type Kustomization = {
+  readonly folder: string
+  readonly base: string
+  /** Other folders of manifests. */
+  readonly beside?: readonly string[]
+  readonly image: string
+  readonly part: OverlayPart
+}
 
 /** Replaces the files of the folder that have the same names. */
-export async function writeKustomization({ folder, base, image, part }: Kustomization): Promise<void> {
+export async function writeKustomization({ folder, base, beside = [], image, part }: Kustomization): Promise<void> {
   await mkdir(folder, { recursive: true })
   const write = (name: string, object: object): Promise<void> => writeFile(join(folder, `${name}.yaml`), stringify(object))
   const [newName, digest] = image.split('@')
@@ -66,7 +82,10 @@ export async function writeKustomization({ folder, base, image, part }: Kustomiz
   await write('kustomization', {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [relative(folder, base), ...Object.keys(part.objects).map(name => `${name}.yaml`)],
+    resources: [
+      ...[base, ...beside].map(path => relative(folder, path)),
+      ...Object.keys(part.objects).map(name => `${name}.yaml`),
+    ],
     images: [{ name: 'sekisho/sekisho', newName, digest }],
     patches: part.patches,
     replacements: part.replacements ?? [],

@@ -19,6 +19,8 @@ export type SecretValues = {
   /** The authority whose tokens the registry believes, and the serving certificate of the token server. */
   readonly registryAuthority: KeyPair
   readonly registryTokens: KeyPair
+  /** Of the authorizer, where the API server asks one. */
+  readonly authorizer?: KeyPair
 }
 
 /** The Secret that the controllers mount in each form, and nobody else in production. */
@@ -96,13 +98,14 @@ function ofControllers({ registryAuthority, admissionAuthority }: SecretValues) 
   }
 }
 
-function shared({ appPrivateKey, broker, admission, registryTokens }: SecretValues): readonly string[] {
+function shared({ appPrivateKey, broker, admission, registryTokens, authorizer }: SecretValues): readonly string[] {
   const pair = (name: string, { certificate, key }: KeyPair): string =>
     secretManifest(name, { 'tls.crt': certificate, 'tls.key': key }, 'kubernetes.io/tls')
   return [
     pair('sekisho-broker-tls', broker),
     pair('sekisho-admission-tls', admission),
     pair('sekisho-registry-tokens-tls', registryTokens),
+    ...(authorizer === undefined ? [] : [pair('sekisho-authorizer-tls', authorizer)]),
     ...(appPrivateKey === undefined ? [] : [secretManifest('github-app-key', { 'private-key.pem': appPrivateKey })]),
   ]
 }

@@ -3,14 +3,13 @@
 // (kubernetes/kubernetes#75791). As many reviews as they answer (closed loop), and 500 each second (open loop). Once more
 // against Go by HTTP/2, and against the least that answers a review in Go, which decodes no object but Secrets. Beside it the
 // memory of src/admission/main.ts.
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { issueCertificate, makeCertificateAuthority } from '../../../src/identity/certificate-authority.ts'
 import type { Bench, Comparison, OpenBench } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'
 import { ratioAtLeast, ratioAtMost } from '../harness/goals.ts'
 import { type ProgramOptions, platformNodeOptions } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
+import { certificateFiles } from '../load/certificate-files.ts'
 import { measureServer } from '../load/measure-server.ts'
 import type { LoadPlan } from '../load/planned-request.ts'
 import { processMemory } from './memory.ts'
@@ -23,17 +22,6 @@ const warmUpRequests = 20_000
 const seconds = 5
 const perSecond = 500
 const openLoopSeconds = 10
-
-async function certificateFiles(folder: string) {
-  const now = new Date()
-  const authority = await makeCertificateAuthority({ commonName: 'bench', now, lifetimeDays: 1 })
-  const options = { authority, commonName: 'localhost', dnsNames: ['localhost'], usage: 'server', now, lifetimeDays: 1 } as const
-  const leaf = await issueCertificate(options)
-  const [certificate, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
-  await writeFile(certificate, leaf.certificatePem)
-  await writeFile(key, leaf.privateKeyPem.reveal(), { mode: 0o600 })
-  return { authority: authority.certificatePem, args: [certificate, key] as const }
-}
 
 type Protocol = Pick<LoadPlan, 'protocol' | 'connections' | 'streams' | 'perSecond'>
 

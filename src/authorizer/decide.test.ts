@@ -1,0 +1,158 @@
+// The decision: what holders of built-in roles ask for, what must go on, and a property over all verbs and names.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { reservedSecretPrefixes } from '../api/reserved-secrets.ts'
+import { decide } from './decide.ts'
+import { accessOf } from './named-subjects.ts'
+import type { AskedResource } from './review.ts'
+
+const access = accessOf({
+  readers: 'User ada\nGroup sre\nServiceAccount monitoring/prometheus',
+  namespaces: 'tools',
+})
+
+const holder = { user: 'system:serviceaccount:tools:holder', groups: ['system:serviceaccounts', 'system:serviceaccounts:tools'] }
+
+type Asked = Partial<AskedResource>
+
+function asks(asked: Asked, who: { readonly user: string; readonly groups: readonly string[] } = holder): string | undefined {
+  const empty = { verb: 'get', group: '', resource: 'secrets', subresource: '', namespace: 'globex', name: '' }
+  return decide({ ...who, resource: { ...empty, ...asked } }, access)
+}
+
+const everyVerb = ['get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection', '*', 'impersonate-on:user-info:get']
+
+describe('Secrets', () => {
+  test.each(everyVerb)('%s of a reserved one is denied, with the cure', verb => {
+    for (const name of ['ghtok-x', 'appsecret-shop', 'sekisho-registry-pull']) {
+      expect(asks({ verb, name })).toContain(`the Secret ${name} is the platform’s`)
+      expect(asks({ verb, name, namespace: 'tools' }), 'a namespace may be listed, its reserved Secrets not read').toContain(name)
+      expect(asks({ verb, name })).toContain('docs/guide/authorizer.md')
+    }
+  })
+
+  test.each(everyVerb)('%s of another one is left to RBAC', verb => {
+    for (const name of ['shop-database', 'xappsecret-x', 'ghtok', 'APPSECRET-x']) expect(asks({ verb, name })).toBeUndefined()
+  })
+
+  test.each(['list', 'watch', 'deletecollection'])('%s without a name is denied but in open namespaces', verb => {
+    expect(asks({ verb })).toContain(`${verb} of all Secrets in globex`)
+    expect(asks({ verb, namespace: '' })).toContain('in all namespaces')
+    expect(asks({ verb, namespace: 'globex-build' })).toBeDefined()
+    expect(asks({ verb, namespace: 'tools' })).toBeUndefined()
+  })
+
+  test('values of a build are its own only where builds run', () => {
+    expect(asks({ name: 'build-secrets-1', namespace: 'globex-build' })).toBeDefined()
+    expect(asks({ name: 'build-secrets-1' })).toBeUndefined()
+  })
+
+  test('a create shows nothing: admission judges the name', () => {
+    expect(asks({ verb: 'create' })).toBeUndefined()
+    expect(asks({ verb: 'create', name: 'appsecret-x' })).toBeUndefined()
+  })
+
+  test('another group has no Secrets', () => {
+    expect(asks({ group: 'example.com', verb: 'list' })).toBeUndefined()
+  })
+})
+
+describe('the namespace of the platform', () => {
+  const namespace = 'sekisho-system'
+
+  test.each(['configmaps', 'pods', 'events', 'leases', 'secrets'])('nobody else reads %s there', resource => {
+    for (const verb of ['get', 'list', 'watch']) expect(asks({ namespace, resource, verb })).toContain('is the platform’s')
+  })
+
+  test.each(['exec', 'attach', 'portforward', 'proxy', 'ephemeralcontainers'])('nobody gets into a pod by %s', subresource => {
+    for (const verb of ['create', 'get', 'patch'])
+      expect(asks({ namespace, resource: 'pods', subresource, verb, name: 'x' })).toBeDefined()
+  })
+
+  test('an ordinary Secret there is no less the platform’s', () => {
+    for (const verb of ['patch', 'update', 'delete']) expect(asks({ namespace, verb, name: 'github-app-key' })).toBeDefined()
+    expect(asks({ namespace, verb: 'create' })).toBeUndefined()
+  })
+
+  test('writes are left to RBAC and admission, and so is what auditors compare', () => {
+    for (const verb of ['create', 'update', 'patch', 'delete'])
+      expect(asks({ namespace, resource: 'configmaps', verb, name: 'x' })).toBeUndefined()
+    expect(asks({ namespace, resource: 'configmaps', name: 'sekisho-audit-checkpoints' })).toBeUndefined()
+    expect(asks({ namespace, resource: 'secrets', name: 'sekisho-audit-checkpoints' })).toBeDefined()
+    expect(asks({ namespace, resource: 'configmaps', verb: 'list' })).toBeDefined()
+  })
+})
+
+describe('named subjects', () => {
+  const named = [
+    { user: 'ada', groups: [] },
+    { user: 'grace', groups: ['sre'] },
+    { user: 'system:serviceaccount:monitoring:prometheus', groups: [] },
+    { user: 'system:serviceaccount:sekisho-system:sekisho-controllers', groups: [] },
+    { user: 'system:serviceaccount:sekisho-system:sekisho', groups: [] },
+    { user: 'system:serviceaccount:kpack:controller', groups: [] },
+    { user: 'system:kube-controller-manager', groups: [] },
+    { user: 'system:serviceaccount:kube-system:namespace-controller', groups: ['system:serviceaccounts:kube-system'] },
+    { user: 'system:node:n1', groups: ['system:nodes'] },
+  ]
+
+  test.each(named)('$user goes on', who => {
+    expect(asks({ verb: 'list', namespace: '' }, who)).toBeUndefined()
+    expect(asks({ name: 'appsecret-shop' }, who)).toBeUndefined()
+    expect(asks({ namespace: 'sekisho-system', resource: 'pods' }, who)).toBeUndefined()
+  })
+
+  test.each(['sekisho-wall-probe', 'default'])('the ServiceAccount %s of the platform is none', name => {
+    const user = `system:serviceaccount:sekisho-system:${name}`
+    expect(asks({ name: 'ghtok-x' }, { user, groups: ['system:serviceaccounts:sekisho-system'] })).toBeDefined()
+  })
+
+  test('a user or group that is only spelled alike is none', () => {
+    for (const user of ['Ada', 'ada ', 'system:serviceaccount:kpack:controllers', 'system:serviceaccount:kube-system:x'])
+      expect(asks({ name: 'ghtok-x' }, { user, groups: ['system:nodes:x'] })).toBeDefined()
+  })
+
+  test('nobody becomes one by impersonation', () => {
+    const impersonate = (asked: Asked) => asks({ verb: 'impersonate', namespace: '', ...asked })
+    for (const name of ['ada', 'system:kube-controller-manager', 'system:node:n1', 'system:serviceaccount:kube-system:x'])
+      expect(impersonate({ resource: 'users', name })).toContain('nobody else acts in that name')
+    for (const name of ['sre', 'system:masters', 'system:nodes', 'system:serviceaccounts:kube-system'])
+      expect(impersonate({ resource: 'groups', name })).toBeDefined()
+    const accounts = [
+      ['sekisho-system', 'sekisho-controllers'],
+      ['kube-system', 'anything'],
+      ['monitoring', 'prometheus'],
+    ]
+    for (const [namespace = '', name = ''] of accounts)
+      for (const verb of ['impersonate', 'impersonate:serviceaccount'])
+        expect(impersonate({ verb, resource: 'serviceaccounts', namespace, name })).toBeDefined()
+    expect(impersonate({ verb: 'impersonate:arbitrary-node', resource: 'nodes', name: '*' })).toBeDefined()
+    expect(impersonate({ resource: 'users', name: 'bob' })).toBeUndefined()
+    expect(impersonate({ resource: 'serviceaccounts', namespace: 'globex', name: 'default' })).toBeUndefined()
+    expect(impersonate({ resource: 'userextras', group: 'authentication.k8s.io', name: 'x' })).toBeUndefined()
+  })
+
+  test('nobody gets a token of one', () => {
+    const token = (namespace: string, name: string) =>
+      asks({ verb: 'create', resource: 'serviceaccounts', subresource: 'token', namespace, name })
+    expect(token('sekisho-system', 'sekisho-controllers')).toContain('tokens of the ServiceAccount')
+    expect(token('kube-system', 'generic-garbage-collector')).toBeDefined()
+    expect(token('globex', 'default')).toBeUndefined()
+  })
+})
+
+test('what is no resource is none of its business', () => {
+  expect(decide({ ...holder, resource: undefined }, access)).toBeUndefined()
+})
+
+test('whatever else is asked, a reserved Secret is read by nobody who is not named', () => {
+  const asked = fc.record({
+    verb: fc
+      .string()
+      .filter(verb => verb !== 'create' && (!verb.startsWith('impersonate') || verb.startsWith('impersonate-on:'))),
+    namespace: fc.string(),
+    subresource: fc.string(),
+    name: fc.tuple(fc.constantFrom(...reservedSecretPrefixes), fc.string()).map(parts => parts.join('')),
+  })
+  fc.assert(fc.property(asked, one => asks(one) !== undefined))
+})

@@ -1,0 +1,56 @@
+// The HTTPS server that answers SubjectAccessReviews. What it cannot read in time or in its bounds it denies, instead of failing:
+// for the API server a failure is no opinion, and whoever asks decides how large and how many the reviews are.
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { createPostServer, type PostServer } from '../web/post-server.ts'
+import type { Certificate } from '../web/tls.ts'
+import { decide } from './decide.ts'
+import type { Answered } from './metrics.ts'
+import type { Access } from './named-subjects.ts'
+import { accessReview, reviewAnswer } from './review.ts'
+
+export type AuthorizerServerDeps = {
+  readonly log: Log
+  /** With the authority of the API servers: others are refused in the handshake. */
+  readonly certificate: Certificate
+  readonly clientNames: readonly string[]
+  /** As the administrator's files are now. */
+  readonly access: () => Access
+  readonly answered: (answer: Answered) => void
+  /** Called for each request; `last` closes its connection after the answer. */
+  readonly onRequest?: () => 'more' | 'last'
+}
+
+/** A person with 500 groups has 50 KB of them. Selectors of a list may be larger, and decide nothing. */
+const bodyLimit = 256 * 1024
+const budget = { requests: 512, bytes: 128 * bodyLimit, bodyLimit }
+/** API servers keep a few connections each, and open more while many requests are under way. */
+const connections = { most: 1024, maxOfClient: 512 }
+
+const overflow = reviewAnswer(
+  'the authorizer of Sekisho was asked too much at once or with too long selectors: ask for fewer, and try again',
+)
+
+/** A server that does not listen yet. */
+export function createAuthorizerServer(deps: AuthorizerServerDeps): PostServer {
+  const { access, answered, ...served } = deps
+  const authorize = (body: Buffer): string => {
+    const reason = decide(accessReview(parsed(body)), access())
+    answered(reason === undefined ? 'no_opinion' : 'denied')
+    return reviewAnswer(reason)
+  }
+  const onOverflow = (): string => {
+    answered('overflow')
+    return overflow
+  }
+  return createPostServer({ ...served, routes: new Map([['/authorize', authorize]]), budget, connections, onOverflow })
+}
+
+/** A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new AppError('invalid_request', 'the body is not JSON', { cause })
+  }
+}
