@@ -213,6 +213,15 @@ export const repositoryGrant = defineKind({
         },
       ),
     ),
+    approvals: optional(
+      object(
+        {
+          required: integer({ description: 'How many have to approve.', min: 1, max: 1000 }),
+          given: integer({ description: 'How many have, whose answers count.', min: 0, max: 1000 }),
+        },
+        { description: 'While the grant waits: how many people who did not request it have to approve, and how many have.' },
+      ),
+    ),
     expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
     applications: optional(
       list(

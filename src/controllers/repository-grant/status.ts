@@ -28,7 +28,7 @@ export function nextStatus(
   { object, installation, applications, answer, policies, answers, askedAt }: Facts,
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
-  const { conditions, observedWake, endedRepositories: _, audit: __, ...rest } = object.status ?? {}
+  const { conditions, observedWake, endedRepositories: _, audit: __, approvals, ...rest } = object.status ?? {}
   const { observedPolicies: ___, observedAnswers: ____, ...before } = rest
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
@@ -38,6 +38,7 @@ export function nextStatus(
   return {
     ...before,
     ...(ruling ? { decision: ruling.decision, rule: ruling.rule } : {}),
+    ...(ruling?.decision === 'Waiting' ? defined({ approvals: ruling.approvals ?? approvals }) : {}),
     ...(ruling && isNew ? { decidedAt: askedAt.toISOString() } : {}),
     ...(isApproved && answer.kind === 'found'
       ? { repositories: [...judged.held], ...boundTo(before, applications), expiresAt: before.expiresAt ?? end }
