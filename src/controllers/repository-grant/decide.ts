@@ -17,7 +17,12 @@ import { isCurrent, isOfThesePolicies, knownOfGrant, rulingUnasked } from './pol
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
-export type Ruling = Refusal & { readonly decision: GrantDecisionName; readonly rule: string }
+export type Ruling = Refusal & {
+  readonly decision: GrantDecisionName
+  readonly rule: string
+  /** While it waits; absent in a ruling of an earlier time. */
+  readonly approvals?: { readonly required: number; readonly given: number }
+}
 
 type State = Pick<WantedCondition, 'status' | 'reason' | 'message'>
 

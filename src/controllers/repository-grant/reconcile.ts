@@ -6,6 +6,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
@@ -16,7 +17,7 @@ import { type Decision, decide } from './decide.ts'
 import { spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type AccessLog, recordAccess } from './records/record-access.ts'
-import { type DecisionLog, decisionRecord, recordDecision } from './records/record-decision.ts'
+import { type DecisionLog, decisionRecord, recordDecision, usedBreakGlass } from './records/record-decision.ts'
 import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './records/record-end.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
 
@@ -28,6 +29,7 @@ export type RepositoryGrantDeps = GatherDeps & {
   readonly inStep: InStep
   readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  readonly events: Pick<EventRecorder, 'record'>
 }
 
 /** Idempotent. The finalizer is set before the grant can be approved, and so before any token can exist under it. */
@@ -53,7 +55,11 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
 async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Promise<Outcome> {
   const facts = await gather(deps, object)
   const decision = decide(facts)
-  if (isNewRuling(facts, decision)) await recordDecision(deps.audit, decisionRecord(facts, decision))
+  if (isNewRuling(facts, decision)) {
+    await recordDecision(deps.audit, decisionRecord(facts, decision))
+    if (usedBreakGlass(facts, decision.ruling) !== undefined)
+      deps.events.record(object, { type: 'Warning', reason: 'BreakGlass', message: decision.ruling?.message ?? '' })
+  }
   await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
   await deps.status.write(object, status)

@@ -1,6 +1,7 @@
 // The status of a RepositoryGrant from the facts and the decision. Pure. The first approval fixes the ids of the repositories,
-// the UIDs of Applications and the end of the grant; later checks ask by those ids and report today's names. `checkedAt` changes
-// only when GitHub was asked, so that an ordinary resync writes nothing.
+// the UIDs of Applications and the end of the grant; later checks ask by those ids and report today's names. The first wait for
+// people fixes which repositories they are asked about. `checkedAt` changes only when GitHub was asked, so that an ordinary resync
+// writes nothing.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
@@ -28,7 +29,7 @@ export function nextStatus(
   { object, installation, applications, answer, policies, answers, askedAt }: Facts,
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
-  const { conditions, observedWake, endedRepositories: _, audit: __, ...rest } = object.status ?? {}
+  const { conditions, observedWake, endedRepositories: _, audit: __, approvals, ...rest } = object.status ?? {}
   const { observedPolicies: ___, observedAnswers: ____, ...before } = rest
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
@@ -38,6 +39,7 @@ export function nextStatus(
   return {
     ...before,
     ...(ruling ? { decision: ruling.decision, rule: ruling.rule } : {}),
+    ...whileWaiting({ ...before, ...defined({ approvals }) }, ruling, answer),
     ...(ruling && isNew ? { decidedAt: askedAt.toISOString() } : {}),
     ...(isApproved && answer.kind === 'found'
       ? { repositories: [...judged.held], ...boundTo(before, applications), expiresAt: before.expiresAt ?? end }
@@ -50,6 +52,20 @@ export function nextStatus(
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
   }
+}
+
+/** How many people are missing, and what they are asked about: the repositories that the names mean when the grant first waits. */
+function whileWaiting(
+  { approvals, requestedRepositories, repositories }: Partial<GrantStatus>,
+  ruling: Decision['ruling'],
+  answer: Facts['answer'],
+): Pick<GrantStatus, 'approvals' | 'requestedRepositories'> {
+  if (ruling?.decision !== 'Waiting') return {}
+  const found = answer.kind === 'found' ? answer.repositories.map(({ id, name }) => ({ id, name })) : undefined
+  return defined({
+    approvals: ruling.approvals ?? approvals,
+    requestedRepositories: requestedRepositories ?? repositories ?? found,
+  })
 }
 
 type Seen = Pick<Facts, 'policies' | 'answers'> & Pick<Decision, 'isOfPolicies'>

@@ -14,7 +14,14 @@ import type { Needs, PolicyFacts, PolicyRepository, PolicyVerdict } from './poli
 
 /** A ruling, or what it depends on. `rule` names the rules that decided. */
 export type PolicyRuling =
-  | { readonly decision: GrantDecisionName; readonly rule: string; readonly reason: string; readonly message: string }
+  | {
+      readonly decision: GrantDecisionName
+      readonly rule: string
+      readonly reason: string
+      readonly message: string
+      /** While it waits: how many people have to approve, and how many have. */
+      readonly approvals?: { readonly required: number; readonly given: number }
+    }
   | { readonly decision: 'Unknown'; readonly needs: Needs }
 
 /** Beside the grant itself. */
@@ -79,10 +86,10 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
   }
 }
 
-/** Approved as soon as people enough have; each of them is named, with their reason. */
+/** Approved as soon as people enough have, each named with their reason; else by a platform admin in an emergency. */
 function byPeople(
   { rules, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
-  { approvals }: Answers,
+  { approvals, breakGlass }: Answers,
   { name, uid }: RepositoryGrant['metadata'],
 ): PolicyRuling {
   const rule = rules.join(',').slice(0, maxRule)
@@ -95,10 +102,17 @@ function byPeople(
       message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
     }
   }
+  if (breakGlass !== undefined) {
+    const { name: answer, by, reason, until } = breakGlass
+    const message = `Approved by break-glass of ${by} until ${until.toISOString()} (${reason}), without the approvals: ${needed}.`
+    const named = `GrantApproval/${answer},${rule}`.slice(0, maxRule)
+    return { decision: 'Approved', rule: named, reason: reasons.approved, message: message.slice(0, maxMessage) }
+  }
   const people = approvals.map(({ by }) => by).join(', ')
   const given = approvals.length === 0 ? 'nobody has yet' : `${approvals.length} of ${required} have: ${people}`
   const message = `${needed}: ${given} (sekisho grants approve ${name} --uid ${uid}).`.slice(0, maxMessage)
-  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message }
+  const counted = { required, given: approvals.length }
+  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message, approvals: counted }
 }
 
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */

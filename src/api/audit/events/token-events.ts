@@ -43,6 +43,8 @@ export const tokenAuditEvents = {
       subjects: 'Kind and name of each subject.',
       delivery: 'How subjects get their tokens.',
       approvedBy: 'Who approved it, of those whose answers count. Absent when nobody did.',
+      breakGlass:
+        'By whom, why and until when a platform admin approved it in an emergency, without the approvals that it needs. Absent otherwise.',
     },
   },
   'token.intended': {

@@ -255,6 +255,57 @@ describe('a policy that requires approval', () => {
     }
   })
 
+  test('break-glass stands for everybody who is missing, is named by the rule and the record, and ends as approvals do', () => {
+    const until = new Date('2026-06-01T12:30:00Z')
+    const opened: Answers = { ...noAnswers, breakGlass: { name: 'fire', by: 'root', reason: 'the site is down', until }, until }
+    const given = facts({ policies, answer: found, answers: opened })
+    const decision = decide(given)
+    expect(decision.ruling).toMatchObject({
+      decision: 'Approved',
+      rule: 'GrantApproval/fire,GrantPolicy/rules/one,read-contents',
+    })
+    expect(decision.ready.message).toContain('Approved by break-glass of root until 2026-06-01T12:30:00.000Z (the site is down)')
+    expect(decisionRecord(given, decision).details).toMatchObject({
+      breakGlass: { by: 'root', reason: 'the site is down', until: '2026-06-01T12:30:00.000Z' },
+    })
+    // Who approves meanwhile is another decision, in which nobody broke anything.
+    const both = facts({ policies, answer: found, answers: { ...by('erin', 'olivia'), breakGlass: opened.breakGlass } })
+    expect(decide(both).ruling?.rule).not.toContain('fire')
+    expect(decisionRecord(both, decide(both)).details).not.toHaveProperty('breakGlass')
+    const object = { ...fresh, status: nextStatus(given, decision) }
+    expect(decide(facts({ object, policies, answers: noAnswers }))).toMatchObject({
+      revoke: true,
+      ruling: { decision: 'Waiting' },
+    })
+  })
+
+  test('break-glass lifts neither a rule that denies, nor a person who does, nor what the requester lacks', () => {
+    const breakGlass = { name: 'fire', by: 'root', reason: 'the site is down', until: new Date('2026-06-01T12:30:00Z') }
+    const opened: Answers = { ...noAnswers, breakGlass }
+    const lacking: GitHubAnswer = { ...found, requester: { kind: 'known', login: 'dave', permissions: new Map() } }
+    const denying = of(policy({ effect: 'RequireApproval' }), policy({ effect: 'Deny' }))
+    expect(decide(facts({ policies: denying, answer: found, answers: opened })).ready.reason).toBe('DeniedByGrantPolicy')
+    expect(decide(facts({ policies, answer: found, answers: { ...denied, breakGlass } })).ready.reason).toBe('DeniedByPerson')
+    expect(decide(facts({ policies, answer: lacking, answers: opened })).ready.reason).toBe('RequesterLacksAccess')
+  })
+
+  test('what people are asked about is fixed when the grant first waits: another repository of the name is never approved', () => {
+    const first = facts({ policies, answer: found })
+    const status = nextStatus(first, decide(first))
+    expect(status).toMatchObject({
+      approvals: { required: 2, given: 0 },
+      requestedRepositories: [{ id: 4001, name: 'acme/shop' }],
+    })
+    const replaced: GitHubAnswer = { ...found, repositories: [{ id: 4002, name: 'acme/shop' }] }
+    const again = facts({ object: { ...fresh, status }, policies, answer: replaced, answers: by('erin', 'olivia') })
+    const decision = decide(again)
+    expect(decision.ready).toMatchObject({ status: 'False', reason: 'RepositoryReplaced' })
+    const after = nextStatus(again, decision)
+    expect(after.requestedRepositories).toEqual([{ id: 4001, name: 'acme/shop' }])
+    expect(after.repositories).toBeUndefined()
+    expect(after.approvals).toBeUndefined()
+  })
+
   test('in mode Audit says that the grant would wait', () => {
     const audited = of(policy({ effect: 'RequireApproval' }, 'Audit'))
     const decision = decide(facts({ policies: audited, answer: found }))
