@@ -6,15 +6,24 @@ import {
   repositoryGrantReasons as reasons,
 } from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { decideGrant } from '../decide-grant.ts'
 import type { Answers } from './approvals.ts'
 import { decidePolicies, hasPolicies, type PolicySet } from './decide-policies.ts'
 import type { GrantPolicies } from './grant-policies.ts'
 import type { Needs, PolicyFacts, PolicyRepository, PolicyVerdict } from './policy-facts.ts'
+import { lifetimesText, type TokenLifetime } from './token-lifetime.ts'
 
 /** A ruling, or what it depends on. `rule` names the rules that decided. */
 export type PolicyRuling =
-  | { readonly decision: GrantDecisionName; readonly rule: string; readonly reason: string; readonly message: string }
+  | {
+      readonly decision: GrantDecisionName
+      readonly rule: string
+      readonly reason: string
+      readonly message: string
+      /** Of an approved grant: the subjects whose tokens live for another time than usual. */
+      readonly lifetimes?: readonly TokenLifetime[]
+    }
   | { readonly decision: 'Unknown'; readonly needs: Needs }
 
 /** Beside the grant itself. */
@@ -73,15 +82,20 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
         decision: 'Approved',
         rule: verdict.rules.join(',').slice(0, maxRule),
         reason: reasons.approved,
-        message: `${message}.`,
+        message: `${message}.${ofTokens(verdict.lifetimes)}`,
+        lifetimes: verdict.lifetimes,
       }
     }
   }
 }
 
+function ofTokens(lifetimes: readonly TokenLifetime[]): string {
+  return lifetimes.length === 0 ? '' : ` Tokens live by policy: ${lifetimesText(lifetimes)}.`
+}
+
 /** Approved as soon as people enough have; each of them is named, with their reason. */
 function byPeople(
-  { rules, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
+  { rules, lifetimes, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
   { approvals }: Answers,
   { name, uid }: RepositoryGrant['metadata'],
 ): PolicyRuling {
@@ -92,7 +106,8 @@ function byPeople(
       decision: 'Approved',
       rule,
       reason: reasons.approved,
-      message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
+      message: `Approved by ${people}; ${needed}.${ofTokens(lifetimes)}`.slice(0, maxMessage),
+      lifetimes,
     }
   }
   const people = approvals.map(({ by }) => by).join(', ')
@@ -101,15 +116,19 @@ function byPeople(
   return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message }
 }
 
+type Ruled = { readonly decision: string; readonly lifetimes?: readonly TokenLifetime[] }
+
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */
 export function auditRuling(
   { audited }: GrantPolicies,
   grant: RepositoryGrant,
-  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: { readonly decision: string } },
+  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: Ruled },
 ): { readonly decision: GrantDecisionName; readonly rule: string; readonly message: string } | undefined {
   if (audited === undefined) return undefined
   const would = policyRuling(audited, grant, known)
-  if (would.decision === 'Unknown' || would.decision === ruling.decision) return undefined
+  if (would.decision === 'Unknown') return undefined
+  const isOfSameLife = would.decision !== 'Approved' || sameJson(would.lifetimes ?? [], ruling.lifetimes ?? [])
+  if (would.decision === ruling.decision && isOfSameLife) return undefined
   return { decision: would.decision, rule: would.rule, message: would.message.slice(0, maxMessage) }
 }
 

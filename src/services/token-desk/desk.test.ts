@@ -323,9 +323,48 @@ describe('the token desk', () => {
     await sweepOnce(deps)
     expect(state.revoked).toEqual(state.minted)
     const [entry] = await rowsOf(request.grant.metadata.uid ?? '', 'token.revoked')
-    expect(entry?.details).toMatchObject({ cause: 'a token of a workload lives for 15 minutes', answer: 'revoked' })
+    expect(entry?.details).toMatchObject({
+      cause: 'its life is over: that of a workload, or the one that a policy says',
+      answer: 'revoked',
+    })
     await desk.request(request)
     expect(state.minted).toHaveLength(2)
+  })
+
+  test('a policy says how long a token lives, up and down: the answer says so, it is revoked then, and is not delivered near its end', async () => {
+    const { state, deps, desk, request, grant } = environment()
+    const lives = (seconds: number): void => {
+      state.grant = {
+        ...grant,
+        status: { ...grant.status, tokenLifetimes: [{ kind: 'ServiceAccount', name: 'runner', seconds }] },
+      }
+    }
+    lives(120)
+    const { expiresAt } = await desk.request(request)
+    expect(expiresAt).toEqual(new Date(clock.now().getTime() + 120_000))
+    clock.advance(80)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(1)
+    clock.advance(1)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(2)
+    clock.advance(39)
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual(state.minted.slice(0, 1))
+    // What was made for a shorter or a longer time is not delivered as the other.
+    lives(3600)
+    expect((await desk.request(request)).expiresAt).toEqual(new Date(clock.now().getTime() + 3_600_000))
+    expect(state.minted).toHaveLength(3)
+    lives(60)
+    expect((await desk.request(request)).expiresAt).toEqual(new Date(clock.now().getTime() + 60_000))
+    expect(state.minted).toHaveLength(4)
+  })
+
+  test('a time of another subject of the grant says nothing about this one', async () => {
+    const { state, desk, request, grant } = environment()
+    const tokenLifetimes = [{ kind: 'RemoteSync' as const, name: 'runner', seconds: 60 }]
+    state.grant = { ...grant, status: { ...grant.status, tokenLifetimes } }
+    expect((await desk.request(request)).expiresAt).toEqual(new Date(clock.now().getTime() + 900_000))
   })
 
   test('delivers different tokens for different subjects, recreated subjects, permissions and repositories', async () => {

@@ -28,6 +28,8 @@ export type AdmittedRequest = {
   readonly permissions: Permissions
   readonly client: Pick<AppClient, 'mintRefusal' | 'mint' | 'revoke'>
   readonly tokensPerHour: number
+  /** How long the token may live. */
+  readonly lifeSeconds: number
   /** Why the grant exists, in its requester's words. */
   readonly reason: string
 }
@@ -57,7 +59,7 @@ export async function mint(deps: MintDeps, admitted: AdmittedRequest): Promise<L
   if (difference !== undefined) return refuse(deps, recorded, minted, difference)
   const life = {
     expiresAt: minted.expiresAt,
-    ...defined({ livesUntil: livesUntil(intent.subject, deps.clock.now(), minted.expiresAt) }),
+    ...defined({ livesUntil: livesUntil(admitted.lifeSeconds, deps.clock.now(), minted.expiresAt) }),
   }
   try {
     // In this order: once the token is in the registry, any process may find and deliver it, also after this one crashed.
