@@ -469,16 +469,32 @@ describe('the token desk', () => {
     expect(state.steps.filter(step => step.startsWith('wake'))).toEqual([`wake ${grant.metadata.name}`])
   })
 
+  test('how long GitHub asks to wait reaches whoever asks', async () => {
+    const { state, desk, request } = environment()
+    state.mintFails = new AppError('too_many_requests', 'secondary rate limit', { reason: 'RateLimited', retryAfterSeconds: 137 })
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 137 })
+  })
+
   test('refuses above the quota of the tenant, and allows again when the hour is over', async () => {
     const { state, desk, request } = environment()
     state.tokensPerHour = 2
     await desk.request(request)
+    clock.advance(600)
     await desk.request({ ...request, subject: { ...runner, uid: 'second' } })
     const third = { ...request, subject: { ...runner, uid: 'third' } }
-    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 60 })
-    clock.advance(3601)
+    // The first of the two leaves the hour then, and not a second before.
+    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 3000 })
+    clock.advance(2999)
+    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 1 })
+    clock.advance(1)
     await desk.request(third)
     expect(state.minted).toHaveLength(3)
+  })
+
+  test('a tenant without any tokens is told to ask again in an hour', async () => {
+    const { state, desk, request } = environment()
+    state.tokensPerHour = 0
+    await expect(desk.request(request)).rejects.toMatchObject({ reason: 'QuotaExceeded', retryAfterSeconds: 3600 })
   })
 
   type State = ReturnType<typeof environment>['state']

@@ -171,6 +171,7 @@ function delivered(active: LiveToken, { repositories, app }: Admitted): Delivere
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
   return {
     token: active.token,
+    mintedAt: active.mintedAt,
     expiresAt: active.livesUntil ?? active.expiresAt,
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,

@@ -28,6 +28,8 @@ export type RequestOrigin = {
 /** A token and its reach. It is for the requesting subject only. */
 export type DeliveredToken = {
   readonly token: SecretString
+  /** By our clock; GitHub may refuse it for some seconds from then on. Absent: it may be that new. */
+  readonly mintedAt?: Date
   /** By our clock. */
   readonly expiresAt: Date
   readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
