@@ -16,7 +16,7 @@ export function intentOf({ grant, grantUid, installation, app, subject, reposito
     repositoryIds: [...new Set(repositories.map(({ id }) => id))].sort((a, b) => a - b),
     permissions: grant.spec.permissions,
   }
-  const key = cacheKey(intent, tokenSeconds(grant.status?.tokenLifetimes, subject))
+  const key = cacheKey({ ...intent, api: app.api }, tokenSeconds(grant.status?.tokenLifetimes, subject))
   return { ...intent, grantName: grant.metadata.name, api: app.api, cacheKey: key }
 }
 
@@ -24,10 +24,11 @@ export function intentOf({ grant, grantUid, installation, app, subject, reposito
  * SHA-256 (hex) of canonical JSON: equal exactly when the same subject requests under the same grant the same repositories and
  * permissions of the same installation of the same App on the same host, for the same time.
  */
-function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName' | 'api'>, lifeSeconds: number): string {
+function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName'>, lifeSeconds: number): string {
   const { installation, subject, repositoryIds, permissions } = intent
   const text = canonicalJson({
     host: installation.host,
+    api: intent.api,
     appId: installation.appId,
     installationId: installation.installationId,
     repositoryIds: [...repositoryIds],
