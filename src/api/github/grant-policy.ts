@@ -144,6 +144,14 @@ const policyRule = (rules: readonly Rule[]) =>
           'Permissions of GitHub Apps and their levels, such as `contents: read`; `*` stands for every permission. `Allow` is up to this level, `Deny` from this level on. `RequireApproval` allows this level, with approval, and requires approval from this level on. At least one.',
         max: 40,
       }),
+      tokenLifetimeSeconds: optional(
+        integer({
+          description:
+            'How long tokens live under the grants that the rule matches, in seconds: then the platform revokes them at GitHub. The shortest time of all rules that match counts, also between a GrantPolicy and a ClusterGrantPolicy. Without any, tokens of workloads live for 900 seconds, those that the platform uses for a RemoteSync or an AppPipeline for an hour.',
+          min: 60,
+          max: 3600,
+        }),
+      ),
       subjects: optional(list(subject, { description: 'For which subjects of grants. All when omitted.', min: 1, max: 20 })),
     },
     {
@@ -160,6 +168,12 @@ const policyRule = (rules: readonly Rule[]) =>
           message: 'approvals belongs to rules with the effect RequireApproval',
           reason: 'FieldValueInvalid',
           fieldPath: '.approvals',
+        },
+        {
+          rule: "!has(self.tokenLifetimeSeconds) || self.effect != 'Deny'",
+          message: 'tokenLifetimeSeconds belongs to rules that allow: under what is denied there are no tokens',
+          reason: 'FieldValueInvalid',
+          fieldPath: '.tokenLifetimeSeconds',
         },
         ...rules,
       ],

@@ -103,7 +103,7 @@ export const repositoryGrant = defineKind({
       }),
       lifetimeSeconds: integer({
         description:
-          'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for at most one hour.',
+          'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for fifteen minutes, and for an hour at most (`tokenLifetimeSeconds` of policies).',
         min: 60,
         max: 31_536_000,
         default: 2_592_000,
@@ -205,6 +205,24 @@ export const repositoryGrant = defineKind({
             'The Applications in `spec.subjects` that were there when the grant was approved. Another one that gets such a name later is not meant: it needs a new grant.',
           max: 20,
           unique: ['name'],
+        },
+      ),
+    ),
+    tokenLifetimes: optional(
+      list(
+        object(
+          {
+            kind: choice(grantSubjectKinds, { description: 'The kind of the subject.' }),
+            name: text({ description: 'The name of the subject.', max: 253 }),
+            seconds: integer({ description: 'How long its tokens live, in seconds.', min: 60, max: 3600 }),
+          },
+          { description: 'One subject.' },
+        ),
+        {
+          description:
+            'The subjects whose tokens live for another time than those of their kind do, because a policy says so (`tokenLifetimeSeconds`).',
+          max: 20,
+          unique: ['kind', 'name'],
         },
       ),
     ),

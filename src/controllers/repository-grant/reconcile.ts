@@ -7,6 +7,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { isShortened } from '../../policy/grants/token-lifetime.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
@@ -62,13 +63,19 @@ async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Pro
   }
   await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
+  const isShorter = isShortened(object.spec.subjects, object.status?.tokenLifetimes, status.tokenLifetimes)
+  // Before the status, so that a crash leaves none; and after it, for what was made in between.
+  if (isShorter) await revokeTokens(deps, object, shorterLife)
   await deps.status.write(object, status)
+  if (isShorter) await revokeTokens(deps, object, shorterLife)
   deps.inStep.add(object.metadata.uid ?? '')
   if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
   else await revokeEnded(deps, object, decision)
   if (decision.ready.reason === reasons.expired) await recordGrantExpiry(deps, object)
   return nextCheck(deps, facts, status)
 }
+
+const shorterLife = 'by a policy the tokens of the grant live for a shorter time now'
 
 /** Tokens that reach a repository for which the grant does not hold; at each reconcile, so that none is left after a crash. */
 async function revokeEnded({ desk }: RepositoryGrantDeps, { metadata }: RepositoryGrant, { judged }: Decision): Promise<void> {

@@ -30,7 +30,7 @@ export function nextStatus(
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
   const { conditions, observedWake, endedRepositories: _, audit: __, approvals, ...rest } = object.status ?? {}
-  const { observedPolicies: ___, observedAnswers: ____, ...before } = rest
+  const { observedPolicies: ___, observedAnswers: ____, tokenLifetimes: _____, ...before } = rest
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
@@ -44,6 +44,7 @@ export function nextStatus(
     ...(isApproved && answer.kind === 'found'
       ? { repositories: [...judged.held], ...boundTo(before, applications), expiresAt: before.expiresAt ?? end }
       : {}),
+    ...livesOf(ruling),
     ...rowsOf(judged, isApproved || before.repositories !== undefined),
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
@@ -79,6 +80,12 @@ function seen({ status }: Facts['object'], { policies, answers, isOfPolicies }: 
 /** From the first approval on, which has `applications`. */
 function boundTo(before: Partial<GrantStatus>, applications: Facts['applications']): Pick<GrantStatus, 'applications'> {
   return defined({ applications: before.applications ?? boundApplications(applications) })
+}
+
+/** Of an approved grant. */
+function livesOf(ruling: Decision['ruling']): Pick<GrantStatus, 'tokenLifetimes'> {
+  const lifetimes = ruling?.decision === 'Approved' ? (ruling.lifetimes ?? []) : []
+  return lifetimes.length > 0 ? { tokenLifetimes: [...lifetimes] } : {}
 }
 
 /** Before the first approval nothing has ended: what is requested is denied as a whole. */

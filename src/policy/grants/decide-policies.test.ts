@@ -5,7 +5,8 @@ import { decidePolicies, noPolicies, type PolicySet, policiesDigest } from './de
 import type { PolicyFacts, PolicyVerdict } from './policy-facts.ts'
 import { type Policy, policyLayer } from './policy-layer.ts'
 import { anyFacts, anyPolicies, atomsOfFacts, completed } from './testing/any-policies.ts'
-import { plainCasbin } from './testing/plain-casbin.ts'
+import { plainCasbin, plainLifetime } from './testing/plain-casbin.ts'
+import { tokenSeconds } from './token-lifetime.ts'
 
 const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): PolicySet => ({
   cluster: policyLayer('ClusterGrantPolicy', cluster),
@@ -43,6 +44,39 @@ describe('the index', () => {
         expect(decidePolicies(set, completed(facts, picks)).effect).toBe(effect)
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('names for each subject the shortest life of tokens for which casbin finds a rule, for any policies and facts', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const known = completed(facts, picks)
+        const verdict = decidePolicies(setOf(cluster, namespace), known)
+        fc.pre(verdict.effect === 'Allow' || verdict.effect === 'RequireApproval')
+        const layers = [plainLifetime(cluster), plainLifetime(namespace)]
+        const usual = (kind: string): number => (kind === 'ServiceAccount' || kind === 'Application' ? 900 : 3600)
+        for (const subject of known.subjects) {
+          const atoms = atomsOfFacts({ ...known, subjects: [subject] })
+          const each = atoms.map(atom => {
+            const named = layers.flatMap(layer => layer(known, atom) ?? [])
+            return named.length === 0 ? usual(subject.kind) : Math.min(...named)
+          })
+          expect(tokenSeconds(verdict.lifetimes, subject)).toBe(Math.min(...each))
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('says no life of tokens that any outcome of what is unknown contradicts', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const set = setOf(cluster, namespace)
+        const verdict = decidePolicies(set, facts)
+        fc.pre(verdict.effect === 'Allow' || verdict.effect === 'RequireApproval')
+        expect(decidePolicies(set, completed(facts, picks))).toMatchObject({ lifetimes: verdict.lifetimes })
+      }),
+      { numRuns: 150 },
     )
   })
 

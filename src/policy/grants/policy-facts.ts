@@ -3,6 +3,7 @@
 import type { RequesterRole, Visibility } from '../../api/github/grant-policy.ts'
 import type { SubjectKind } from '../grant-facts.ts'
 import type { PermissionLevel } from '../permission-level.ts'
+import type { TokenLifetime } from './token-lifetime.ts'
 
 /** A repository of a grant. */
 export type PolicyRepository = {
@@ -51,12 +52,13 @@ export type RuleOrigin = 'built-in' | 'ClusterGrantPolicy' | 'GrantPolicy'
 
 /** What policies say about a grant. `Unknown` is never an approval, and `RequireApproval` is none yet. */
 export type PolicyVerdict =
-  | { readonly effect: 'Allow'; readonly rules: readonly string[] }
+  | { readonly effect: 'Allow'; readonly rules: readonly string[]; readonly lifetimes: readonly TokenLifetime[] }
   | {
       readonly effect: 'RequireApproval'
       readonly rules: readonly string[]
       readonly approvals: number
       readonly message: string
+      readonly lifetimes: readonly TokenLifetime[]
     }
   | { readonly effect: 'Deny'; readonly rule: string; readonly origin: RuleOrigin; readonly message: string }
   | { readonly effect: 'Unknown'; readonly needs: Needs }

@@ -9,6 +9,7 @@ import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'
 import { permissionLevels, permissionRank } from '../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, personKey, type RuleOrigin, roleKey, teamKey } from './policy-facts.ts'
 import { type RepositoryMatcher, repositoryMatcher } from './repository-pattern.ts'
+import { shorter } from './token-lifetime.ts'
 
 /** A policy of either kind. */
 export type Policy = GrantPolicy | ClusterGrantPolicy
@@ -29,6 +30,8 @@ type Row = {
   readonly repositoryIds: ReadonlySet<number> | undefined
   readonly visibility: readonly string[] | undefined
   readonly subjects: Rule['subjects']
+  /** Of its tokens. */
+  readonly lifetime: number | undefined
 }
 
 /** Rules that name repositories in full, by these names in lower case; the others apart. */
@@ -53,6 +56,9 @@ export type Found = {
   mayDeny: boolean
   mayRequire: boolean
   mayAllow: boolean
+  /** The shortest life of tokens that a matching rule names, and that one which may match does. */
+  lifetime: number | undefined
+  maybeLifetime: number | undefined
 }
 
 const [anybody, anything] = ['*', '*']
@@ -86,6 +92,7 @@ function builtInRow({ id, effect, subject, permission, level }: GrantRule): Row 
     repositoryIds: undefined,
     visibility: undefined,
     subjects: subject === '*' ? undefined : [{ kind: subject }],
+    lifetime: undefined,
   }
 }
 
@@ -104,6 +111,7 @@ function rowOf(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policy: string, rule:
     repositoryIds: repositoryIds && new Set(repositoryIds),
     visibility,
     subjects,
+    lifetime: effect === 'Deny' ? undefined : rule.tokenLifetimeSeconds,
   }
 }
 
@@ -159,6 +167,8 @@ export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, 
     mayDeny: false,
     mayRequire: false,
     mayAllow: false,
+    lifetime: undefined,
+    maybeLifetime: undefined,
   }
   const level = permissionRank(atom.level)
   for (const permission of new Set([atom.permission, familyOf(atom.permission), anything])) {
@@ -214,12 +224,14 @@ function noteCertain(found: Found, row: Row, { allows }: Match): void {
   if (row.effect === 'deny') found.deny ??= row
   if (row.effect === 'approve' && row.approvals > (found.approve?.approvals ?? 0)) found.approve = row
   if (allows) found.allow ??= row
+  found.lifetime = shorter(found.lifetime, row.lifetime)
 }
 
 function notePossible(found: Found, row: Row, { isIn, allows, asked, open }: Match): void {
   if (row.effect === 'deny') found.mayDeny = true
   if (row.effect === 'approve') found.mayRequire = true
   if (allows) found.mayAllow = true
+  found.maybeLifetime = shorter(found.maybeLifetime, row.lifetime)
   if (asked !== undefined) open.keys.add(asked)
   if (isIn === undefined) open.repositories = true
 }

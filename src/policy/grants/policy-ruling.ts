@@ -6,11 +6,13 @@ import {
   repositoryGrantReasons as reasons,
 } from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { decideGrant } from '../decide-grant.ts'
 import type { Answers } from './approvals.ts'
 import { decidePolicies, hasPolicies, type PolicySet } from './decide-policies.ts'
 import type { GrantPolicies } from './grant-policies.ts'
 import type { Needs, PolicyFacts, PolicyRepository, PolicyVerdict } from './policy-facts.ts'
+import { lifetimesText, type TokenLifetime } from './token-lifetime.ts'
 
 /** A ruling, or what it depends on. `rule` names the rules that decided. */
 export type PolicyRuling =
@@ -21,6 +23,8 @@ export type PolicyRuling =
       readonly message: string
       /** While it waits: how many people have to approve, and how many have. */
       readonly approvals?: { readonly required: number; readonly given: number }
+      /** Of an approved grant: the subjects whose tokens live for another time than usual. */
+      readonly lifetimes?: readonly TokenLifetime[]
     }
   | { readonly decision: 'Unknown'; readonly needs: Needs }
 
@@ -80,15 +84,20 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
         decision: 'Approved',
         rule: verdict.rules.join(',').slice(0, maxRule),
         reason: reasons.approved,
-        message: `${message}.`,
+        message: `${message}.${ofTokens(verdict.lifetimes)}`.slice(0, maxMessage),
+        lifetimes: verdict.lifetimes,
       }
     }
   }
 }
 
+function ofTokens(lifetimes: readonly TokenLifetime[]): string {
+  return lifetimes.length === 0 ? '' : ` Tokens live by policy: ${lifetimesText(lifetimes)}.`
+}
+
 /** Approved as soon as people enough have, each named with their reason; else by a platform admin in an emergency. */
 function byPeople(
-  { rules, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
+  { rules, lifetimes, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
   { approvals, breakGlass }: Answers,
   { name, uid }: RepositoryGrant['metadata'],
 ): PolicyRuling {
@@ -99,14 +108,21 @@ function byPeople(
       decision: 'Approved',
       rule,
       reason: reasons.approved,
-      message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
+      message: `Approved by ${people}; ${needed}.${ofTokens(lifetimes)}`.slice(0, maxMessage),
+      lifetimes,
     }
   }
   if (breakGlass !== undefined) {
     const { name: answer, by, reason, until } = breakGlass
     const message = `Approved by break-glass of ${by} until ${until.toISOString()} (${reason}), without the approvals: ${needed}.`
     const named = `GrantApproval/${answer},${rule}`.slice(0, maxRule)
-    return { decision: 'Approved', rule: named, reason: reasons.approved, message: message.slice(0, maxMessage) }
+    return {
+      decision: 'Approved',
+      rule: named,
+      reason: reasons.approved,
+      message: `${message}${ofTokens(lifetimes)}`.slice(0, maxMessage),
+      lifetimes,
+    }
   }
   const people = approvals.map(({ by }) => by).join(', ')
   const given = approvals.length === 0 ? 'nobody has yet' : `${approvals.length} of ${required} have: ${people}`
@@ -115,15 +131,19 @@ function byPeople(
   return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message, approvals: counted }
 }
 
+type Ruled = { readonly decision: string; readonly lifetimes?: readonly TokenLifetime[] }
+
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */
 export function auditRuling(
   { audited }: GrantPolicies,
   grant: RepositoryGrant,
-  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: { readonly decision: string } },
+  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: Ruled },
 ): { readonly decision: GrantDecisionName; readonly rule: string; readonly message: string } | undefined {
   if (audited === undefined) return undefined
   const would = policyRuling(audited, grant, known)
-  if (would.decision === 'Unknown' || would.decision === ruling.decision) return undefined
+  if (would.decision === 'Unknown') return undefined
+  const isOfSameLife = would.decision !== 'Approved' || sameJson(would.lifetimes ?? [], ruling.lifetimes ?? [])
+  if (would.decision === ruling.decision && isOfSameLife) return undefined
   return { decision: would.decision, rule: would.rule, message: would.message.slice(0, maxMessage) }
 }
 

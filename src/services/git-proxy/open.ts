@@ -36,7 +36,7 @@ export async function openGitProxy(
   const registry = deps.metrics ?? new Registry()
   const metrics = createProxyMetrics(registry, () => streams.size())
   const streams = createGitStreams({ desk, clock, log, cut: metrics.cut })
-  const github = createGitServer()
+  const github = createGitServer(clock)
   const names = createRepositoryNames(
     (endpoints, { token }) => createRepositoryClient({ endpoints, token, log, clock, observe: meter.requests }),
     clock,

@@ -9,7 +9,7 @@ import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { createTokenRevoker, endpointsOf, type GitHubEndpoints, type GitHubMeter } from '../../github/index.ts'
+import { createTokenRevoker, endpointsOfHost, type GitHubEndpoints, type GitHubMeter } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -98,11 +98,8 @@ export async function openTokenDesk(
     observe: createHttpMetrics(deps.metrics ?? new Registry(), 'token-desk'),
   })
   const identify = workloadIdentifier({ client: kube, clock })
-  const endpointsOfHost = (host: string) => {
-    const app = apps.list().find(({ spec }) => spec.host === host)
-    return app && endpointsOf(app.spec)
-  }
-  await server.register(tokenRoutes({ desk, identify, endpointsOfHost }))
+  const endpointsOf = (host: string) => endpointsOfHost(apps.list(), host)
+  await server.register(tokenRoutes({ desk, identify, endpointsOfHost: endpointsOf }))
   const everyMilliseconds = settings.redeliverySeconds * 1000
   const loops = [
     certificate,
@@ -115,7 +112,7 @@ export async function openTokenDesk(
     desk,
     githubApps,
     certificateAuthorities: certificate.authorities,
-    forWorkloads: { certificate, identify, endpointsOfHost, counted },
+    forWorkloads: { certificate, identify, endpointsOfHost: endpointsOf, counted },
     async start() {
       await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
       for (const loop of loops) loop.start()

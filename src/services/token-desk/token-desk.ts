@@ -28,6 +28,8 @@ export type RequestOrigin = {
 /** A token and its reach. It is for the requesting subject only. */
 export type DeliveredToken = {
   readonly token: SecretString
+  /** By our clock; GitHub may refuse it for some seconds from then on. Absent: it may be that new. */
+  readonly mintedAt?: Date
   /** By our clock. */
   readonly expiresAt: Date
   readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
@@ -41,8 +43,8 @@ export type TokenDesk = {
   /** The uid of the grant that has this name now; undefined when there is none. */
   readonly grantUid: (grant: { readonly namespace: string; readonly name: string }) => Promise<string | undefined>
   /**
-   * Resolves to a token with at least ten minutes of life left (one minute while GitHub is unreachable), after its audit record
-   * is durable.
+   * Resolves to a token of which at least a third of its life is left, or ten minutes, of a workload five (one minute while GitHub
+   * is unreachable), after its audit record is durable.
    * @throws AppError `forbidden` (a check refused; `reason` names it), `too_many_requests` (quota), `upstream_failed`,
    * `integrity_violation` or `unavailable` (GitHub, the audit log or the registry)
    */

@@ -42,7 +42,13 @@ const server = await createWebServer({
 })
 await server.register(
   gitProxyRoutes({
-    ...{ desk, streams, log: silentLog, github: createGitServer(), metrics: createProxyMetrics(registry, streams.size) },
+    ...{
+      desk,
+      streams,
+      log: silentLog,
+      github: createGitServer(systemClock),
+      metrics: createProxyMetrics(registry, streams.size),
+    },
     identify: async () => ({ subject, username: 'runner', from: { pod: { name: 'job', uid: 'uid' }, address: '127.0.0.1' } }),
     endpointsOfHost: () => ({ host, web: `http://127.0.0.1:${gitPort}`, api: 'http://127.0.0.1:9' }),
     names: { find: async () => ({ id: 1, fullName: 'acme/shop' }), forget: () => {} },

@@ -5,6 +5,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { compareText } from '../../../lib/text/compare-text.ts'
 import { isAbout } from '../../../policy/grants/approvals.ts'
+import { lifetimesText, tokenSeconds } from '../../../policy/grants/token-lifetime.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
@@ -32,6 +33,11 @@ export function resultOf({ metadata, spec, status }: RepositoryGrant) {
     requestedBy: spec.requestedBy,
     requestedFor: spec.reason,
     expiresAt: status?.expiresAt,
+    tokenLifetimes: spec.subjects.map(({ kind, name }) => ({
+      kind,
+      name,
+      seconds: tokenSeconds(status?.tokenLifetimes, { kind, name }),
+    })),
     audit: status?.audit,
     createdAt: metadata.creationTimestamp,
   }
@@ -91,6 +97,7 @@ export async function grantsExplain(
       `  why:     ${value.message}`,
       ...(value.rule === undefined ? [] : [`  rules:   ${value.rule}`]),
       ...(value.expiresAt === undefined ? [] : [`  until:   ${value.expiresAt}`]),
+      `  tokens:  live for ${lifetimesText(value.tokenLifetimes)}`,
       ...(value.audit === undefined ? [] : [`  audited: it would be ${value.audit.decision}: ${value.audit.message}`]),
       ...(said.length === 0 ? [] : ['Answers:', ...said]),
       ...(isWaiting(value)

@@ -9,6 +9,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
 import { answersOf, noAnswers } from '../../../policy/grants/approvals.ts'
 import { compilePolicies, type GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { type KnownOfGrant, policyRuling } from '../../../policy/grants/policy-ruling.ts'
@@ -37,7 +38,7 @@ type Options = {
 type Policy = GrantPolicy | ClusterGrantPolicy
 
 /** What becomes of a grant: `waits` for people who approve it, `depends` on what GitHub says about teams, roles or visibility. */
-type Effect = 'ends' | 'waits' | 'may be approved' | 'depends' | 'as before'
+type Effect = 'ends' | 'waits' | 'may be approved' | 'depends' | 'new token life' | 'as before'
 
 /**
  * Part of the contract of the command. `recorded`: the grant is gone, and this is when it was last decided. `audit`: a policy in
@@ -205,6 +206,9 @@ function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolic
     return { grant: named, effect: 'depends', rule: '', message: `on what GitHub says about ${open.join(', ')}`, audit: isAudit }
   }
   const changed = ({ Approved: 'may be approved', Waiting: 'waits', Denied: 'ends' } as const)[then.decision]
-  const effect: Effect = then.decision === (decision ?? 'Denied') ? 'as before' : changed
+  const { lifetimes = [] } = then
+  const isOfSameLife = then.decision !== 'Approved' || sameJson(lifetimes, grant.status?.tokenLifetimes ?? [])
+  const isSame = then.decision === (decision ?? 'Denied')
+  const effect: Effect = isSame ? (isOfSameLife ? 'as before' : 'new token life') : changed
   return { grant: named, effect, rule: then.rule, message: then.message, audit: isAudit }
 }

@@ -86,6 +86,52 @@ describe('before GitHub is asked', () => {
   })
 })
 
+describe('the life of tokens', () => {
+  const life = (tokenLifetimeSeconds: number, change: Rule = {}) =>
+    policy({ effect: 'Allow', subjects: [{ kind: 'ServiceAccount' }], tokenLifetimeSeconds, ...change })
+
+  test('is in the status and in the message of an approved grant, for the subjects that a rule means', () => {
+    const one = facts({ answer: found, policies: of(life(120)) })
+    const decision = decide(one)
+    const status = nextStatus(one, decision)
+    expect(status.tokenLifetimes).toEqual([{ kind: 'ServiceAccount', name: 'runner', seconds: 120 }])
+    expect(decision.approved.message).toContain('Tokens live by policy: ServiceAccount runner: 120 s.')
+    // It stays while GitHub does not answer, and goes with the policy.
+    const answer = { kind: 'unreachable', message: '502', retryAfterSeconds: undefined } as const
+    const unanswered = facts({ object: { ...fresh, status }, answer, policies: one.policies })
+    expect(nextStatus(unanswered, decide(unanswered)).tokenLifetimes).toEqual(status.tokenLifetimes)
+    const without = facts({ object: { ...fresh, status }, answer: found })
+    expect(nextStatus(without, decide(without)).tokenLifetimes).toBeUndefined()
+  })
+
+  test('is not in the status of a grant that is denied', () => {
+    const denying = of(policy({}), { ...life(120), metadata: { name: 'life', namespace: 'acme', uid: 'q', generation: 1 } })
+    const one = facts({ answer: found, policies: denying })
+    expect(nextStatus(one, decide(one))).toMatchObject({ decision: 'Denied' })
+    expect(nextStatus(one, decide(one)).tokenLifetimes).toBeUndefined()
+  })
+
+  test('of a rule about something that only GitHub knows is not guessed', () => {
+    const policies = of(life(120, { requesters: [{ type: 'Team', id: 7 }] }))
+    expect(neededMemberships(facts({ answer: found, policies }))).toMatchObject({ teams: [7] })
+    expect(decide(facts({ answer: found, policies })).ruling).toMatchObject({
+      decision: 'Denied',
+      rule: 'policy-facts-are-known',
+    })
+    const known = decide(facts({ answer: found, policies, memberships: new Map([['team:7', false]]) }))
+    expect(known.ruling).toMatchObject({ decision: 'Approved', lifetimes: [] })
+  })
+
+  test('in mode Audit is said and changes nothing', () => {
+    const one = facts({ answer: found, policies: of({ ...life(120), spec: { ...life(120).spec, mode: 'Audit' } }) })
+    expect(nextStatus(one, decide(one))).toMatchObject({
+      decision: 'Approved',
+      audit: { decision: 'Approved', message: expect.stringContaining('ServiceAccount runner: 120 s') },
+    })
+    expect(nextStatus(one, decide(one)).tokenLifetimes).toBeUndefined()
+  })
+})
+
 describe('a changed policy', () => {
   test('ends what was approved at once when it is certain, also while GitHub does not answer', () => {
     const policies = of(policy({ repositories: ['acme/shop'] }))

@@ -29,6 +29,7 @@ const levels = fc.dictionary(some([...permissions, '*']), some(permissionLevels)
 const rule = fc.record({
   effect: some(['Allow', 'Allow', 'Deny', 'RequireApproval'] as const),
   approvals: fc.integer({ min: 1, max: 3 }),
+  tokenLifetimeSeconds: fc.option(some([60, 300, 900, 3600]), { nil: undefined }),
   host: fc.option(some(hosts), { nil: undefined }),
   requesters: maybe(requester),
   repositories: maybe(some(patterns)),
@@ -49,9 +50,10 @@ export const anyPolicies: fc.Arbitrary<readonly Policy[]> = fc
   )
   .map(specs =>
     specs.map(({ builtInRules, rules }, at) => {
-      const named = rules.map(({ approvals, ...one }, index) => {
+      const named = rules.map(({ approvals, tokenLifetimeSeconds, ...one }, index) => {
         const required = one.effect === 'RequireApproval' ? { approvals } : {}
-        return { ...one, ...required, name: `rule-${index}` }
+        const life = one.effect === 'Deny' ? {} : { tokenLifetimeSeconds }
+        return { ...one, ...required, ...life, name: `rule-${index}` }
       })
       const spec = { mode: 'Enforce', builtInRules, rules: named }
       // Without what is undefined, as JSON is.

@@ -44,6 +44,24 @@ export function plainCasbin(policies: readonly Policy[]): (facts: PolicyFacts, a
   }
 }
 
+/**
+ * The shortest life of tokens that a rule names which matches the combination: asked of one enforcer for each time, in which the
+ * rules that name it deny what they match.
+ */
+export function plainLifetime(policies: readonly Policy[]): (facts: PolicyFacts, atom: PolicyAtom) => number | undefined {
+  const named = policies.flatMap(({ metadata, spec }) => spec.rules.map(rule => ({ policy: metadata.name, rule })))
+  const times = [...new Set(named.flatMap(({ rule }) => rule.tokenLifetimeSeconds ?? []))].sort((a, b) => a - b)
+  const enforcers = times.map(seconds => {
+    const rows = named.flatMap(({ policy, rule }) => {
+      if (rule.tokenLifetimeSeconds !== seconds || rule.effect === 'Deny') return []
+      const scope = rule.effect === 'Allow' ? 'up to' : 'from'
+      return rowsOfRule(policy, rule).map(row => [...row.slice(0, -2), scope, 'deny'])
+    })
+    return { seconds, asks: enforcerOf(rows) }
+  })
+  return (facts, atom) => enforcers.find(({ asks }) => asks(facts, atom) === 'deny')?.seconds
+}
+
 function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
   if (rows.length === 0) return () => 'none'
   const definition = newModelFromString(model)

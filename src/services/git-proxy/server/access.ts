@@ -35,7 +35,11 @@ export const gitServices = ['git-upload-pack', 'git-receive-pack'] as const
 export type GitService = (typeof gitServices)[number]
 
 /** Admitted: with the token, which never leaves the process but to GitHub. */
-export type AdmittedAccess = GitAccess & { readonly web: string; readonly token: SecretString }
+export type AdmittedAccess = GitAccess & {
+  readonly web: string
+  readonly token: SecretString
+  readonly mintedAt: Date | undefined
+}
 
 const neededLevel = { 'git-upload-pack': 'read', 'git-receive-pack': 'write' } as const
 
@@ -65,7 +69,7 @@ export async function accessOf(deps: AccessDeps, asked: Asked): Promise<Admitted
   const level = neededLevel[asked.service]
   if (!isWithinLevel(level, token.permissions['contents']))
     return refuse('NoPermission', `the grant does not have the permission contents: ${level}`, repository)
-  return { request, host, repository, web: endpoints.web, token: token.token }
+  return { request, host, repository, web: endpoints.web, token: token.token, mintedAt: token.mintedAt }
 }
 
 const maxNames = 5

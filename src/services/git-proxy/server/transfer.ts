@@ -66,11 +66,11 @@ export async function passOn(
   { github, names, metrics, log }: Omit<TransferDeps, 'streams'>,
   { request, reply, access }: Exchange,
   stream: GitStream,
-  { watcher, ...asked }: Omit<GitRequest, 'web' | 'fullName' | 'token'> & { readonly watcher?: Watcher },
+  { watcher, ...asked }: Omit<GitRequest, 'web' | 'fullName' | 'token' | 'mintedAt'> & { readonly watcher?: Watcher },
 ): Promise<void> {
-  const { web, token, repository } = access
+  const { web, token, mintedAt, repository } = access
   try {
-    const answer = await github.request({ ...asked, web, token, fullName: repository.fullName }, stream.signal)
+    const answer = await github.request({ ...asked, web, token, mintedAt, fullName: repository.fullName }, stream.signal)
     stream.touch()
     begin(request, reply, asked.answers)
     const passing = new Transform({
