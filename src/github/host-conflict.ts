@@ -6,12 +6,6 @@ import { endpointsOf, type GitHubEndpoints } from './endpoints.ts'
 
 type App = Pick<ClusterGitHubApp, 'metadata' | 'spec'>
 
-/** The addresses of the host; undefined without an App on it. */
-export function endpointsOfHost(apps: readonly App[], host: string): GitHubEndpoints | undefined {
-  const oldest = oldestOn(apps, host)
-  return oldest && endpointsOfApp(oldest)
-}
-
 /** Why the App cannot be used beside the older ones; undefined when it can. */
 export function hostConflict(app: App, apps: readonly App[]): string | undefined {
   const oldest = oldestOn([app, ...apps.filter(({ metadata }) => metadata.name !== app.metadata.name)], app.spec.host)
@@ -21,6 +15,7 @@ export function hostConflict(app: App, apps: readonly App[]): string | undefined
   return `spec.endpoints says that ${app.spec.host} is at ${own.api}, and by the older ClusterGitHubApp ${oldest.metadata.name} it is at ${known.api}: a host is one server, so create the App again with another spec.host or the same spec.endpoints`
 }
 
+/** The addresses of its host, as the App says. */
 export function endpointsOfApp({ spec }: Pick<App, 'spec'>): GitHubEndpoints {
   const { host, endpoints } = spec
   return endpointsOf(endpoints === undefined ? { host } : { host, endpoints })

@@ -12,7 +12,6 @@ import { type ClusterGitHubApp, clusterGitHubApp } from '../../src/api/github/cl
 import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { endpointsOfHost } from '../../src/github/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { reservePort } from '../../src/lib/testing/reserved-port.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
@@ -186,8 +185,7 @@ test('the same ids and names on two hosts: each tenant has tokens of its own hos
     username: 'test',
     from: { pod: { name: 'p', uid: 'p' }, address: '' },
   })
-  const endpoints = (host: string) => endpointsOfHost([...apps.values()], host)
-  await server.register(tokenRoutes({ desk: first.desk, identify, endpointsOfHost: endpoints }))
+  await server.register(tokenRoutes({ desk: first.desk, identify }))
   const credential = async (host: string) => {
     const url = '/v1/git-credential?grant=read-shop'
     const headers = { 'content-type': 'text/plain', authorization: 'Bearer a.b.c' }

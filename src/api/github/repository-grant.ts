@@ -22,6 +22,9 @@ export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync',
 const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
 export type GrantDelivery = (typeof grantDeliveries)[number]
 
+/** Branches and tags, and in their names what git allows there, and stars. */
+const refPattern = '^refs/(heads|tags)/[^ ~^:?\\[\\\\]+$'
+
 /** What can be decided about a grant. */
 export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
 export type GrantDecisionName = (typeof grantDecisions)[number]
@@ -101,6 +104,28 @@ export const repositoryGrant = defineKind({
           'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
         default: 'TokenEndpoint',
       }),
+      git: optional(
+        object(
+          {
+            refs: list(
+              text({
+                description:
+                  'Full names of refs, such as `refs/heads/release/*` or `refs/tags/v*`; `*` stands for any number of characters, also slashes.',
+                max: 200,
+                pattern: refPattern,
+              }),
+              {
+                description:
+                  'The refs that a push may create, move or delete: those that one of the patterns means. Everything else is refused before GitHub hears of the push.',
+                min: 1,
+                max: 20,
+                unique: 'set',
+              },
+            ),
+          },
+          { description: 'What passes the git proxy. Without it a push may change every branch and every tag.' },
+        ),
+      ),
       lifetimeSeconds: integer({
         description:
           'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for fifteen minutes, and for an hour at most (`tokenLifetimeSeconds` of policies).',
@@ -118,6 +143,11 @@ export const repositoryGrant = defineKind({
           rule: 'self.permissions.size() > 0',
           message: 'permissions must name at least one permission, such as contents: read',
           fieldPath: '.permissions',
+        },
+        {
+          rule: "!has(self.git) || self.delivery == 'GitProxy'",
+          message: 'git is for what passes the git proxy: set delivery to GitProxy, or remove git',
+          fieldPath: '.git',
         },
       ],
     },

@@ -16,7 +16,7 @@ export type Admitted = {
   readonly grant: RepositoryGrant
   readonly grantUid: string
   readonly installation: Installation
-  readonly app: { readonly host: string; readonly appId: number; readonly api: string }
+  readonly app: NonNullable<DeskFacts['app']>
   readonly subject: TokenSubject
   readonly repositories: readonly { readonly id: number; readonly name: string }[]
 }

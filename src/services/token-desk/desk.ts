@@ -3,6 +3,7 @@
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type AppClient, githubReasons } from '../../github/index.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { tokenSeconds } from '../../policy/grants/token-lifetime.ts'
 import type { LiveToken, TokenRegistry } from '../../store/token-registry.ts'
@@ -167,7 +168,7 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /** Names are those of the decision, for people and for git; the token itself is minted by id. */
-function delivered(active: LiveToken, { repositories, app }: Admitted): DeliveredToken {
+function delivered(active: LiveToken, { repositories, app, grant }: Admitted): DeliveredToken {
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
   return {
     token: active.token,
@@ -176,5 +177,7 @@ function delivered(active: LiveToken, { repositories, app }: Admitted): Delivere
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,
     host: app.host,
+    endpoints: { host: app.host, web: app.web, api: app.api },
+    ...defined({ refs: grant.spec.git?.refs }),
   }
 }

@@ -1,11 +1,11 @@
 // What is tried, as data. Every write is a dry run; connections and tokens have none, so these name a pod and a ServiceAccount
 // that do not exist, as reads name Secrets that do not: whoever is let through gets nothing. Nothing here must ever be sent
 // without its dry run.
-import { deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
+import { configMaps, deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import {
   appSecretPrefix,
-  buildNamespaceOf,
+  namespacesOf,
   platformNamespace,
   registrySecretPrefix,
   reservedSecretPrefix,
@@ -26,6 +26,10 @@ export type Attempt = {
   readonly where?: string
   /** For the text of a finding. */
   readonly what: string
+  /** For `controllers`: what the answer of that wall says. Another rule that refuses as well proves nothing of it. */
+  readonly refusedBy?: RegExp
+  /** What answers only after that wall let it through. */
+  readonly behind?: RegExp
   /** Resolves when it was allowed. */
   readonly send: (client: Sender) => Promise<unknown>
 }
@@ -88,7 +92,7 @@ function inNamespace(namespace: string, where: { readonly where?: string }): rea
     },
     {
       ...nobody,
-      wall: 'secret-references',
+      wall: 'secrets',
       what: `make a pod with the Secret ${reserved}`,
       send: create(pods, namespace, { spec: withReservedSecret }),
     },
@@ -122,6 +126,11 @@ const installationSpec = {
   ceiling: { repositories: 'All', permissions: { contents: 'read' } },
 }
 
+const policyOf = (rule: string): string => `ValidatingAdmissionPolicy 'sekisho-${rule}'`
+const anyPolicy = "ValidatingAdmissionPolicy 'sekisho-"
+const webhook = 'admission webhook "[^"]*[.]sekisho[.]dev"'
+const podSecurity = 'violates PodSecurity'
+
 /** About the cluster and the namespace of the platform. */
 export const clusterAttempts: readonly Attempt[] = [
   ...inNamespace(platformNamespace, {}),
@@ -137,14 +146,16 @@ export const clusterAttempts: readonly Attempt[] = [
   {
     wall: 'own-writes',
     as: 'controllers',
-    what: 'make a RoleBinding in the namespace default',
-    send: create(roleBindings, 'default', bindingContent),
+    what: `make a ConfigMap in ${platformNamespace} that no right of theirs names`,
+    // RBAC cannot limit a creation by name, and every other rule lets the platform write there.
+    refusedBy: new RegExp(policyOf('own-writes')),
+    send: create(configMaps, platformNamespace, {}),
   },
 ]
 
-/** In the two namespaces of one tenant. */
-export function attemptsIn({ spec: { namespace } }: Tenant): readonly Attempt[] {
-  const build = buildNamespaceOf(namespace)
+/** In the two namespaces of one tenant. Where Dockerfiles are built, a policy takes the place of Pod Security for builds. */
+export function attemptsIn({ spec: { namespace } }: Tenant, buildsDockerfiles: boolean): readonly Attempt[] {
+  const [, build] = namespacesOf(namespace)
   const where = { where: namespace }
   const labels = { 'app.kubernetes.io/name': absent }
   return [
@@ -176,6 +187,7 @@ export function attemptsIn({ spec: { namespace } }: Tenant): readonly Attempt[] 
       wall: 'secret-references',
       as: 'controllers',
       what: `make a Deployment with the Secret ${reserved}`,
+      refusedBy: new RegExp(`${policyOf('secret-references')}|${webhook}`),
       send: create(deployments, namespace, {
         spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: withReservedSecret } },
       }),
@@ -185,6 +197,9 @@ export function attemptsIn({ spec: { namespace } }: Tenant): readonly Attempt[] 
       where: build,
       as: 'controllers',
       what: 'make a pod with the processes of its node',
+      refusedBy: new RegExp(buildsDockerfiles ? `${podSecurity}|${policyOf('build-pods')}` : podSecurity),
+      // The API server asks Pod Security before policies and webhooks.
+      behind: new RegExp(`${anyPolicy}|${webhook}`),
       send: create(pods, build, { spec: { hostPID: true, automountServiceAccountToken: false, containers: [container] } }),
     },
   ]

@@ -60,6 +60,7 @@ async function start(platformBuilds: number): Promise<void> {
           repositories: [repository],
           permissions: { contents: 'read', metadata: 'read' },
           host: 'github.localhost',
+          endpoints: { host: 'github.localhost', web, api: `${web}/api/v3` },
         }),
       },
       sources: {

@@ -94,6 +94,7 @@ function startProcess({ storage, client, clock, openPullRequests }: ProcessDeps)
       request: async () => ({
         ...{ token: new SecretString('t'), expiresAt: clock.now(), permissions: {}, host: 'github.com' },
         repositories: [{ id: repository, fullName: 'acme/shop' }],
+        endpoints: { host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' },
       }),
     },
   }

@@ -144,6 +144,7 @@ function githubWith(fakes: Fakes, record: Record): Pick<RemoteSyncDeps, 'endpoin
           repositories: [{ id: 7, fullName: 'acme/shop' }],
           permissions: {},
           host: 'github.com',
+          endpoints: { host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' },
         }),
     },
     openRepository: () => ({

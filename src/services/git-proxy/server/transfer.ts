@@ -26,7 +26,7 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type Watcher = { readonly add: (piece: Buffer) => void; readonly end: () => Promise<void> }
 
 /** What is still read of a request that was refused, so that its sender reads why. */
-const maxDrained = 32 * 1024 * 1024
+export const maxDrained = 32 * 1024 * 1024
 
 /**
  * Runs a transfer at its turn; its signal is also aborted when the client is gone. What fails before the answer began is
