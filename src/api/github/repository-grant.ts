@@ -14,13 +14,10 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { deliveryFields, deliveryNameRule, deliveryReasons, deliverySpecRules } from './grant-delivery.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
-
-/** The ways in which a subject may use a grant. */
-const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
-export type GrantDelivery = (typeof grantDeliveries)[number]
 
 /** What can be decided about a grant. */
 export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
@@ -73,6 +70,7 @@ const reasons = defineReasons(
   { unreachable: 'GitHubUnreachable' },
   rightMissing,
   pacedByPlatform,
+  deliveryReasons,
 )
 
 /** Reasons of the conditions. */
@@ -145,11 +143,7 @@ export const repositoryGrant = defineKind({
           ],
         },
       ),
-      delivery: choiceOfThisVersion(grantDeliveries, {
-        description:
-          'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
-        default: 'TokenEndpoint',
-      }),
+      ...deliveryFields,
       lifetimeSeconds: integer({
         description:
           'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for at most one hour.',
@@ -168,9 +162,11 @@ export const repositoryGrant = defineKind({
           message: 'permissions must name at least one permission, such as contents: read',
           fieldPath: '.permissions',
         },
+        ...deliverySpecRules,
       ],
     },
   ),
+  rules: [deliveryNameRule],
   status: {
     decision: optional(choice(grantDecisions, { description: 'Whether the grant was approved; `Waiting`: people have to.' })),
     rule: optional(text({ description: 'The check or policy rule that decided.', max: 253 })),
@@ -279,6 +275,7 @@ export const repositoryGrant = defineKind({
     Approved: 'The grant was approved.',
     Ready:
       'The grant is approved and valid now: it has not expired, its Installation is ready, and GitHub confirmed the access at most a day ago.',
+    Delivered: 'The Secret of each subject holds a token. Only of grants with the delivery `Secret`.',
   },
   reasons,
   columns: [

@@ -2,7 +2,7 @@
 // the UIDs of Applications and the end of the grant; later checks ask by those ids and report today's names. `checkedAt` changes
 // only when GitHub was asked, so that an ordinary resync writes nothing.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { mergeConditions } from '../../kube/object/conditions.ts'
+import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { answersDigest } from '../../policy/grants/approvals.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
@@ -48,8 +48,20 @@ export function nextStatus(
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
     ...defined({ observedWake: wake, ...seen(object, { policies, answers, isOfPolicies }), audit }),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
+    conditions: mergeConditions(conditions, [approved, ready, ...deliveredBefore(conditions, ready)], generation, askedAt),
   }
+}
+
+/** What a grant that is ready had; the Secrets of one that is not are removed. */
+function deliveredBefore(conditions: GrantStatus['conditions'], ready: WantedCondition): readonly WantedCondition[] {
+  const before = findCondition(conditions, 'Delivered')
+  return before === undefined || ready.status !== 'True' ? [] : [before]
+}
+
+/** The status after the Secrets were looked at. */
+export function withDelivered({ metadata, status }: RepositoryGrant, delivered: WantedCondition, now: Date): GrantStatus {
+  const { conditions = [], ...rest } = status ?? {}
+  return { ...rest, conditions: mergeConditions(conditions, [...conditions, delivered], metadata.generation ?? 0, now) }
 }
 
 type Seen = Pick<Facts, 'policies' | 'answers'> & Pick<Decision, 'isOfPolicies'>

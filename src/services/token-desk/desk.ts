@@ -167,9 +167,11 @@ function isUnreachable(error: unknown): boolean {
 /** Names are those of the decision, for people and for git; the token itself is minted by id. */
 function delivered(active: LiveToken, { repositories, app }: Admitted): DeliveredToken {
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
+  const expiresAt = active.livesUntil ?? active.expiresAt
   return {
     token: active.token,
-    expiresAt: active.livesUntil ?? active.expiresAt,
+    expiresAt,
+    renewFrom: new Date(expiresAt.getTime() - minimumLifeSeconds(active.subject) * 1000),
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,
     host: app.host,
