@@ -1,6 +1,6 @@
 // What the controllers may do in the two namespaces of each tenant, by the RoleBindings that the Tenant controller makes there.
 import { domain } from '../kind.ts'
-import { appSecretPrefix, buildSecretPrefix, registrySecrets } from '../names.ts'
+import { appSecretPrefix, buildSecretPrefix, registrySecrets, reservedSecretPrefix } from '../names.ts'
 import type { Right } from './right.ts'
 
 const github = `github.${domain}`
@@ -88,6 +88,15 @@ const inApplications: readonly Right[] = [
       'src/services/builds/logs/open.ts',
       'src/controllers/github-report/gather.ts',
     ],
+  },
+  // The tokens of grants with the delivery Secret.
+  {
+    place: 'application',
+    group: '',
+    resources: ['secrets'],
+    namePrefix: reservedSecretPrefix,
+    verbs: ['get', 'create', 'patch', 'delete'],
+    usedBy: ['src/controllers/repository-grant/delivery/keep-secrets.ts'],
   },
   {
     place: 'application',

@@ -1,19 +1,13 @@
 // Secrets whose names begin with a reserved prefix hold GitHub tokens, credentials for the image registry or
 // the values of AppSecrets; only the platform creates, changes and deletes them.
 // Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts).
-import { appSecretPrefix, registrySecretPrefix, reservedSecretPrefix } from '../../../api/names.ts'
+import { isReservedSecretName, reservedSecretPrefixes as prefixes } from '../../../api/reserved-secrets.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { celList, type Rule } from '../../rule.ts'
 import { reaping } from '../kinds/writers.ts'
 
-const prefixes = [reservedSecretPrefix, registrySecretPrefix, appSecretPrefix]
-
 const message = `Secrets named ${prefixes.map(prefix => `${prefix}…`).join(' or ')} belong to the platform: choose another name`
-
-function isReserved(name: string): boolean {
-  return prefixes.some(prefix => name.startsWith(prefix))
-}
 
 /** The controllers write; Kubernetes' reapers delete and change metadata. */
 export const reservedSecrets: Rule = {
@@ -24,7 +18,7 @@ export const reservedSecrets: Rule = {
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check({ object, oldObject, operation, username }, identities) {
     const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
-    if (!isReserved(name) || identities.controllers.includes(username)) return undefined
+    if (!isReservedSecretName(name) || identities.controllers.includes(username)) return undefined
     const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
     if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined
     return message
