@@ -131,7 +131,7 @@ function inPods(reserved: Reserved): Rule {
     policy: () => ({
       variables: [
         ...podSpecVariables,
-        { name: 'account', expression: "variables.spec.?serviceAccountName.orValue('')" },
+        ...(reserved.ofAccounts ? [{ name: 'account', expression: "variables.spec.?serviceAccountName.orValue('')" }] : []),
         { name: 'containers', expression: containerLists.map(list => `variables.spec.?${list}.orValue([])`).join(' + ') },
       ],
       validation: {
@@ -149,6 +149,9 @@ function inPods(reserved: Reserved): Rule {
     }),
   }
 }
+
+/** CEL: the name of a ServiceAccount, whose pods get what it pulls with. */
+const accountOfObject = "request.resource.resource == 'serviceaccounts' ? dyn(object).metadata.?name.orValue('') : ''"
 
 /** In ServiceAccounts and Ingresses, whose controllers read the Secrets that they name. */
 function elsewhere(reserved: Reserved): Rule {
@@ -174,12 +177,7 @@ function elsewhere(reserved: Reserved): Rule {
       return found ? message : undefined
     },
     policy: () => ({
-      variables: [
-        {
-          name: 'account',
-          expression: "request.resource.resource == 'serviceaccounts' ? dyn(object).metadata.?name.orValue('') : ''",
-        },
-      ],
+      variables: ofAccounts ? [{ name: 'account', expression: accountOfObject }] : [],
       validation: {
         expression: [
           `!dyn(object).?secrets.orValue([]).exists(s, ${named(reserved, "s.?name.orValue('')")})`,

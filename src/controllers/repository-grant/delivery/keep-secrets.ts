@@ -37,6 +37,8 @@ const fieldManager = 'sekisho.dev/repository-grant-secret'
 /** Nobody may list Secrets, so a change behind our back wakes nobody: it is found by looking. */
 const lookMilliseconds = 120_000
 const refusedRetryMilliseconds = 60_000
+/** While GitHub is unreachable, the desk gives the token of before to whoever asks. */
+const shortestMilliseconds = 30_000
 
 type Subject = RepositoryGrant['spec']['subjects'][number]
 
@@ -140,7 +142,7 @@ async function write(deps: DeliveryDeps, { grant, subject, uid, secret }: Writin
     })
     const filled = await apply(deps, grant, key.name, { secret: own, token })
     if ('refusal' in filled) return filled
-    return { again: Math.max(1000, token.renewFrom.getTime() - deps.clock.now().getTime() + 1000) }
+    return { again: Math.max(shortestMilliseconds, token.renewFrom.getTime() - deps.clock.now().getTime() + 1000) }
   } catch (error) {
     if (!isAppError(error)) throw error
     // What the desk refuses by now must not be used for longer, either.
