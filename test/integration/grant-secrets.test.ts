@@ -6,7 +6,7 @@ import { type Secret, secrets, serviceAccounts } from '../../src/api/builtin/ind
 import { clusterGrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { halt } from '../../src/api/github/halt.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
-import { wakeAnnotation } from '../../src/api/names.ts'
+import { userSubject, wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
@@ -15,7 +15,13 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { hashedToken } from '../../src/store/token-registry.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { put } from '../fixtures/put-object.ts'
-import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
+import {
+  type DeskEnvironment,
+  people,
+  startDeskEnvironment,
+  type TenantFixture,
+  withTenant,
+} from '../fixtures/token-desk-fixture.ts'
 
 let environment: DeskEnvironment
 beforeAll(async () => {
@@ -23,6 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => environment?.stop())
 
+const olivia = userSubject('github.localhost', people.olivia)
 const name = 'ghtok-flux.read-shop'
 const spec = { delivery: 'Secret', subjects: [{ kind: 'ServiceAccount', name: 'flux' }] }
 const allow = { name: 'tokens', effect: 'Allow', permissions: { contents: 'read' }, deliveries: ['Secret'] }
@@ -155,10 +162,18 @@ test(
     await look(fixture)
     const token = await delivered(fixture, 'mine')
 
-    await put(client, halt, { name: 'stop', namespace }, { spec: { subject: { type: 'Tenant' }, reason: 'a test' } })
+    await put(
+      client,
+      halt,
+      { name: 'stop', namespace },
+      {
+        spec: { target: { type: 'Everything' }, reason: 'a test stops it', requestedBy: olivia },
+      },
+    )
     await gone(client, secrets, key)
     await waitUntil('the token is revoked', async () => !(await isLive(token)))
-    await client.delete(halt, { namespace, name: 'stop' })
+    const lifted = { spec: { lifted: { by: olivia, reason: 'found and mended' } } }
+    await client.mergePatch(halt, { namespace, name: 'stop' }, lifted, { fieldManager: 'test' })
     await delivered(fixture, token)
     const never = { name: 'never', effect: 'Deny', permissions: { '*': 'read' }, deliveries: ['Secret'] }
     await put(client, grantPolicy, { name: 'own', namespace }, { spec: { rules: [never] } })

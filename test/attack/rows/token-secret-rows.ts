@@ -34,13 +34,18 @@ export const tokenSecretFixtures: readonly Existing[] = [
 
 export const tokenSecretRows: readonly Row[] = [...workloads].flatMap(([kind, { path: pathOf, object }]) => [
   ...mounting.map(name =>
-    allowed.post(`${kind}: ${name} of the token of its account`, dave, pathOf('acme'), object('own', under(shape(name, own)))),
+    allowed.post(
+      `${kind}: ${name} of the token of its account`,
+      dave,
+      pathOf('acme'),
+      object('token-own', under(shape(name, own))),
+    ),
   ),
   allowed.post(
     `${kind}: made by a controller with the token of its account`,
     replicaSetController,
     pathOf('acme'),
-    object('own', under(shape('secret volume', own))),
+    object('token-own', under(shape('secret volume', own))),
   ),
   ...Object.keys(secretShapes)
     .filter(name => !mounting.includes(name))
@@ -49,19 +54,19 @@ export const tokenSecretRows: readonly Row[] = [...workloads].flatMap(([kind, { 
         `${kind}: ${name} with the token of its account`,
         dave,
         pathOf('acme'),
-        object('own', under(shape(name, own))),
+        object('token-own', under(shape(name, own))),
       ),
     ),
   ...ofOthers.flatMap(secret =>
     mounting.map(name =>
-      refused.post(`${kind}: ${name} of ${secret}`, dave, pathOf('acme'), object('other', under(shape(name, secret)))),
+      refused.post(`${kind}: ${name} of ${secret}`, dave, pathOf('acme'), object('token-other', under(shape(name, secret)))),
     ),
   ),
   refused.post(
     `${kind}: made by the platform with the token of another account`,
     controllers,
     pathOf('acme'),
-    object('other', under(shape('secret volume', 'ghtok-deployer.read-shop'))),
+    object('token-other', under(shape('secret volume', 'ghtok-deployer.read-shop'))),
   ),
   // A pod has an account in any case; who makes a template has to name it.
   ...(kind === 'Pod'
@@ -71,14 +76,14 @@ export const tokenSecretRows: readonly Row[] = [...workloads].flatMap(([kind, { 
           `${kind}: with a token and without an account`,
           dave,
           pathOf('acme'),
-          object('none', shape('secret volume', own)),
+          object('token-none', shape('secret volume', own)),
         ),
       ]),
   expecting('application-pods').post(
     `${kind}: dave under the account of an Application, with its token`,
     dave,
     pathOf('acme'),
-    object('held', under(shape('secret volume', 'ghtok-sekisho-app-held.read-shop'), 'sekisho-app-held')),
+    object('token-held', under(shape('secret volume', 'ghtok-sekisho-app-held.read-shop'), 'sekisho-app-held')),
   ),
 ])
 
