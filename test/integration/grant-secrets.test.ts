@@ -1,7 +1,7 @@
 // Tokens in Secrets on a real API server, with the GitHub emulator: only where a ClusterGrantPolicy allows it, with a token that
 // reads the repository, made again when the Secret is deleted or changed, gone with the grant and while a Halt stands in the way.
-// The controllers and the desk have the rights of their ServiceAccount, whose writes the policies judge.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+// The controllers and the desk have the rights of their ServiceAccount.
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Secret, secrets, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { clusterGrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { halt } from '../../src/api/github/halt.ts'
@@ -45,8 +45,12 @@ async function started(): Promise<TenantFixture> {
 }
 
 /** The controllers see the policy of this name alone. */
-const optIn = ({ client, namespace }: TenantFixture): Promise<unknown> =>
-  put(client, clusterGrantPolicy, { name: namespace }, { spec: { rules: [allow] } })
+async function optIn({ client, namespace }: TenantFixture): Promise<void> {
+  onTestFinished(async () => {
+    await client.delete(clusterGrantPolicy, { name: namespace })
+  })
+  await put(client, clusterGrantPolicy, { name: namespace }, { spec: { rules: [allow] } })
+}
 
 const grantIn = ({ client, namespace }: TenantFixture) => client.get(repositoryGrant, { namespace, name: 'read-shop' })
 const secretIn = ({ client, namespace }: TenantFixture) => client.get(secrets, { namespace, name })

@@ -2,6 +2,7 @@
 // files and to pull images, and for nothing else.
 import { controllers, dave, replicaSetController } from '../identities.ts'
 import { type Existing, type PodSpec, secretShapes, workloads } from '../objects.ts'
+import { rendered } from './account-rows.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const refused = expecting('secret-references')
@@ -87,9 +88,25 @@ export const tokenSecretRows: readonly Row[] = [...workloads].flatMap(([kind, { 
   ),
 ])
 
+const ofHeld = (spec: PodSpec): object => rendered('Deployment', 'token-rendered', { spec: under(spec, 'sekisho-app-held') })
+
 const templateOf = (spec: object): object => ({ spec: { template: { spec } } })
 
 export const laterTokenSecretRows: readonly Row[] = [
+  ...mounting.flatMap(name => [
+    allowed.post(
+      `the platform renders an Application with its token: ${name}`,
+      controllers,
+      path,
+      ofHeld(shape(name, 'ghtok-sekisho-app-held.read-shop')),
+    ),
+    refused.post(
+      `the platform renders it with the token of another one: ${name}`,
+      controllers,
+      path,
+      ofHeld(shape(name, 'ghtok-sekisho-app-other.read-shop')),
+    ),
+  ]),
   refused.patch(
     'dave moves the template with a token to another account',
     dave,
