@@ -22,6 +22,7 @@ const buildpacks = 'src/services/builds/buildpacks/buildpacks-builder.ts'
 const tokenDesk = 'src/services/token-desk/open.ts'
 const buildLogs = 'src/services/builds/logs/read-step.ts'
 const events = 'src/kube/object/events.ts'
+const tokenSecrets = 'src/controllers/repository-grant/delivery/keep-secrets.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
 
@@ -96,7 +97,7 @@ const inApplications: readonly Right[] = [
     resources: ['secrets'],
     namePrefix: reservedSecretPrefix,
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: ['src/controllers/repository-grant/delivery/keep-secrets.ts'],
+    usedBy: [tokenSecrets],
   },
   {
     place: 'application',
@@ -118,7 +119,7 @@ const inApplications: readonly Right[] = [
     group: '',
     resources: ['serviceaccounts', 'configmaps', 'services'],
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [applicationWrites, rendered, tenantContents, reconcilerOf('service-proxy')],
+    usedBy: [applicationWrites, rendered, tenantContents, reconcilerOf('service-proxy'), tokenSecrets],
   },
   renderedKinds('apps', ['deployments']),
   renderedKinds('', ['persistentvolumeclaims']),
