@@ -26,6 +26,7 @@ import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
 import { accessSteps } from './scenario/tokens/access.ts'
 import { applicationGrantSteps } from './scenario/tokens/application-grant.ts'
+import { applicationSecretSteps } from './scenario/tokens/application-secret.ts'
 import { approvalSteps } from './scenario/tokens/approval.ts'
 import { pushSteps } from './scenario/tokens/push.ts'
 import { wallSteps } from './scenario/walls.ts'
@@ -44,7 +45,9 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
     ...(only === undefined
       ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
       : []),
-    ...(only === undefined ? [...applicationGrantSteps(demo), ...approvalSteps(demo)] : []),
+    ...(only === undefined
+      ? [...applicationGrantSteps(demo), ...applicationSecretSteps(demo, adminKubeconfig(place)), ...approvalSteps(demo)]
+      : []),
     ...accessSteps(demo),
     ...(only === undefined
       ? [...pushSteps(demo), ...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))]

@@ -4,6 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, hostField, numericId, permissionLevel } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
+import { grantDeliveries } from './grant-delivery.ts'
 import { grantSubjectKinds } from './repository-grant.ts'
 
 /** What a rule can say; `src/policy/grants` says which one wins. */
@@ -153,6 +154,15 @@ const policyRule = (rules: readonly Rule[]) =>
         }),
       ),
       subjects: optional(list(subject, { description: 'For which subjects of grants. All when omitted.', min: 1, max: 20 })),
+      deliveries: optional(
+        list(choice(grantDeliveries, { description: 'A delivery of grants.' }), {
+          description:
+            'For which deliveries of grants. All when omitted, with one exception: what a ClusterGrantPolicy allows, with or without approval, it allows for the delivery `Secret` only in a rule that names it here.',
+          min: 1,
+          max: 3,
+          unique: 'set',
+        }),
+      ),
     },
     {
       description: 'One rule. It matches what all of its fields match.',

@@ -13,17 +13,11 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { deliveryFields, deliveryNameRule, deliverySpecRules } from './grant-delivery.ts'
 import { grantReasons } from './repository-grant/reasons.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
-
-/** The ways in which a subject may use a grant. */
-const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
-export type GrantDelivery = (typeof grantDeliveries)[number]
-
-/** Branches and tags, and in their names what git allows there, and stars. */
-const refPattern = '^refs/(heads|tags)/[^ ~^:?\\[\\\\]+$'
 
 /** What can be decided about a grant. */
 export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
@@ -99,33 +93,7 @@ export const repositoryGrant = defineKind({
           ],
         },
       ),
-      delivery: choiceOfThisVersion(grantDeliveries, {
-        description:
-          'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
-        default: 'TokenEndpoint',
-      }),
-      git: optional(
-        object(
-          {
-            refs: list(
-              text({
-                description:
-                  'Full names of refs, such as `refs/heads/release/*` or `refs/tags/v*`; `*` stands for any number of characters, also slashes.',
-                max: 200,
-                pattern: refPattern,
-              }),
-              {
-                description:
-                  'The refs that a push may create, move or delete: those that one of the patterns means. Everything else is refused before GitHub hears of the push.',
-                min: 1,
-                max: 20,
-                unique: 'set',
-              },
-            ),
-          },
-          { description: 'What passes the git proxy. Without it a push may change every branch and every tag.' },
-        ),
-      ),
+      ...deliveryFields,
       lifetimeSeconds: integer({
         description:
           'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for fifteen minutes, and for an hour at most (`tokenLifetimeSeconds` of policies).',
@@ -144,14 +112,11 @@ export const repositoryGrant = defineKind({
           message: 'permissions must name at least one permission, such as contents: read',
           fieldPath: '.permissions',
         },
-        {
-          rule: "!has(self.git) || self.delivery == 'GitProxy'",
-          message: 'git is for what passes the git proxy: set delivery to GitProxy, or remove git',
-          fieldPath: '.git',
-        },
+        ...deliverySpecRules,
       ],
     },
   ),
+  rules: [deliveryNameRule],
   status: {
     decision: optional(choice(grantDecisions, { description: 'Whether the grant was approved; `Waiting`: people have to.' })),
     rule: optional(text({ description: 'The check or policy rule that decided.', max: 253 })),
@@ -304,6 +269,7 @@ export const repositoryGrant = defineKind({
     Approved: 'The grant was approved.',
     Ready:
       'The grant is approved and valid now: it has not expired, its Installation is ready, and GitHub confirmed the access at most a day ago.',
+    Delivered: 'The Secret of each subject holds a token. Only of grants with the delivery `Secret`.',
   },
   reasons: grantReasons,
   columns: [

@@ -65,7 +65,9 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const budget = createProbeBudget(deps.clock)
   const inStep = createInStep()
   const fieldManager = 'sekisho.dev/repository-grant'
-  const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events: deps.events })
+  const { events } = deps
+  const eventsOn = ['Ready', 'Delivered']
+  const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events, eventsOn })
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
     keyText({ namespace: metadata.namespace ?? '', name: spec.installation }),
   ])

@@ -3,7 +3,7 @@
 // people fixes which repositories they are asked about. `checkedAt` changes only when GitHub was asked, so that an ordinary resync
 // writes nothing.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { mergeConditions } from '../../kube/object/conditions.ts'
+import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { answersDigest } from '../../policy/grants/approvals.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
@@ -51,7 +51,7 @@ export function nextStatus(
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
     ...defined({ observedWake: wake, ...seen(object, { policies, answers, isOfPolicies }), audit }),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
+    conditions: mergeConditions(conditions, [approved, ready, ...deliveredBefore(conditions, ready)], generation, askedAt),
   }
 }
 
@@ -67,6 +67,18 @@ function whileWaiting(
     approvals: ruling.approvals ?? approvals,
     requestedRepositories: requestedRepositories ?? repositories ?? found,
   })
+}
+
+/** What a grant that is ready had; the Secrets of one that is not are removed. */
+function deliveredBefore(conditions: GrantStatus['conditions'], ready: WantedCondition): readonly WantedCondition[] {
+  const before = findCondition(conditions, 'Delivered')
+  return before === undefined || ready.status !== 'True' ? [] : [before]
+}
+
+/** The status after the Secrets were looked at. */
+export function withDelivered({ metadata, status }: RepositoryGrant, delivered: WantedCondition, now: Date): GrantStatus {
+  const { conditions = [], ...rest } = status ?? {}
+  return { ...rest, conditions: mergeConditions(conditions, [...conditions, delivered], metadata.generation ?? 0, now) }
 }
 
 type Seen = Pick<Facts, 'policies' | 'answers'> & Pick<Decision, 'isOfPolicies'>

@@ -1,5 +1,6 @@
 // Decides a grant by the policies of its namespace and of the cluster: what both allow is allowed, and what one denies is
 // denied. Pure. The controller and `sekisho policy test` ask this one function.
+import { optInDelivery } from '../../api/github/grant-delivery.ts'
 import { type RequesterRole, requesterRoles } from '../../api/github/grant-policy.ts'
 import type { Needs, PolicyAtom, PolicyFacts, PolicyVerdict, RuleOrigin } from './policy-facts.ts'
 import { type Found, findRules, type Open, type PolicyLayer, policyLayer } from './policy-layer.ts'
@@ -34,7 +35,7 @@ export function decidePolicies(set: PolicySet, facts: PolicyFacts): PolicyVerdic
     if (one.effect === 'Deny') return deniedBy(one.row, atom)
     addTo(so, one, atom)
   }
-  if (so.unallowed) return notAllowed(so.unallowed)
+  if (so.unallowed) return notAllowed(so.unallowed, facts)
   if (so.isUnknown) return { effect: 'Unknown', needs: needsOf(so.open) }
   const allowed = { rules: [...so.rules], lifetimes: lifetimesOf(so.lifetimes) }
   return so.required ? requiresApproval(so.required, allowed) : { effect: 'Allow', ...allowed }
@@ -152,7 +153,10 @@ const unallowedTexts = {
   },
 }
 
-function notAllowed({ atom, origin }: Unallowed): PolicyVerdict {
-  const { rule, text } = unallowedTexts[origin]
+const optInText = `no rule of a ClusterGrantPolicy allows the delivery ${optInDelivery}, which it has to name in deliveries: ask a platform admin, or use another delivery`
+
+function notAllowed({ atom, origin }: Unallowed, { delivery }: PolicyFacts): PolicyVerdict {
+  const { rule, text: usual } = unallowedTexts[origin]
+  const text = origin === 'ClusterGrantPolicy' && delivery === optInDelivery ? optInText : usual
   return { effect: 'Deny', rule, origin, message: `${describe(atom)}: ${text}`.slice(0, maxMessage) }
 }

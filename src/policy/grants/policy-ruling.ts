@@ -1,5 +1,7 @@
 // What the rules say about one RepositoryGrant, by what is known of it: the rules of the platform without policies, otherwise
 // the policies. Pure: the controller decides by it, and `sekisho policy test` says beforehand what the controller will decide.
+
+import { optInDelivery } from '../../api/github/grant-delivery.ts'
 import {
   type GrantDecisionName,
   type RepositoryGrant,
@@ -49,8 +51,9 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
     const rule = `GrantApproval/${denial.name}`.slice(0, maxRule)
     return { decision: 'Denied', rule, reason: reasons.deniedByPerson, message }
   }
-  const { permissions, subjects, requestedBy } = spec
-  if (!hasPolicies(set)) {
+  const { permissions, subjects, requestedBy, delivery } = spec
+  // Without any policy nothing allows that delivery.
+  if (!hasPolicies(set) && delivery !== optInDelivery) {
     const repositoryIds = known.repositories.map(({ id = 0 }) => id)
     const repositoryNames = new Map(known.repositories.map(({ id = 0, name }) => [id, name]))
     const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
@@ -65,6 +68,7 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
     repositories: known.repositories,
     permissions,
     subjects,
+    delivery,
   }
   const verdict = decidePolicies(set, facts)
   switch (verdict.effect) {

@@ -31,7 +31,7 @@ export const refusalTexts = {
   NotASubject:
     'The workload is not one of the subjects of the RepositoryGrant, or is an Application that was created again since its approval.',
   OtherDelivery:
-    'The RepositoryGrant has another `spec.delivery`: under `GitProxy` no workload gets a token, and under `TokenEndpoint` the git proxy serves nobody.',
+    'The RepositoryGrant has another `spec.delivery`: under `GitProxy` and `Secret` no workload gets a token from the token endpoint, and the git proxy serves `GitProxy` alone.',
   InstallationNotReady: 'The Installation of the RepositoryGrant does not exist or is not ready.',
   AppNotUsable: 'The ClusterGitHubApp of the Installation does not exist, is not ready, or is on another GitHub host.',
   NoRepositories: 'The RepositoryGrant has no resolved repository.',

@@ -168,12 +168,15 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /** Names are those of the decision, for people and for git; the token itself is minted by id. */
-function delivered(active: LiveToken, { repositories, app, grant }: Admitted): DeliveredToken {
+function delivered(active: LiveToken, { repositories, app, grant, subject }: Admitted): DeliveredToken {
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
+  const expiresAt = active.livesUntil ?? active.expiresAt
+  const lifeSeconds = tokenSeconds(grant.status?.tokenLifetimes, subject)
   return {
     token: active.token,
     mintedAt: active.mintedAt,
-    expiresAt: active.livesUntil ?? active.expiresAt,
+    expiresAt,
+    renewFrom: new Date(expiresAt.getTime() - minimumLifeSeconds(subject.kind, lifeSeconds) * 1000),
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,
     host: app.host,

@@ -1,7 +1,8 @@
 // What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens.
 // There is no other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
 // (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
-import type { GrantDelivery, RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { GrantDelivery } from '../../api/github/grant-delivery.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { GitHubEndpoints } from '../../github/index.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { LiveTokenFilter, TokenSubject } from '../../store/token-registry.ts'
@@ -33,6 +34,8 @@ export type DeliveredToken = {
   readonly mintedAt?: Date
   /** By our clock. */
   readonly expiresAt: Date
+  /** From then on a request resolves to another token. */
+  readonly renewFrom: Date
   readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
   readonly permissions: Readonly<Record<string, string>>
   /** The GitHub host that the token is for. */

@@ -11,6 +11,7 @@ import {
   reservedSecretPrefix,
   tenantRoles,
 } from '../../api/names.ts'
+import { tokenSecretName } from '../../api/reserved-secrets.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { KubeClient, NewObject, WriteOptions } from '../../kube/client/client.ts'
@@ -56,6 +57,13 @@ const container = {
   },
 }
 const withReservedSecret = { containers: [{ ...container, envFrom: [{ secretRef: { name: reserved } }] }] }
+/** The token of another ServiceAccount, where pods may have that of their own. */
+const tokenOfAnother = tokenSecretName(absent, absent)
+const withTokenOfAnother = {
+  serviceAccountName: 'default',
+  containers: [container],
+  volumes: [{ name: absent, secret: { secretName: tokenOfAnother } }],
+}
 
 function create<T extends KubeObject>(type: ResourceType<T>, namespace: string | undefined, content: object): Attempt['send'] {
   const { apiVersion, kind } = type
@@ -182,16 +190,19 @@ export function attemptsIn({ spec: { namespace } }: Tenant, buildsDockerfiles: b
       what: 'make a NetworkPolicy',
       send: create(networkPolicies, namespace, { spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{}] } }),
     },
-    {
+    ...[
+      { what: `make a Deployment with the Secret ${reserved}`, spec: withReservedSecret },
+      { what: `make a Deployment that mounts the Secret ${tokenOfAnother}`, spec: withTokenOfAnother },
+    ].map(({ what, spec }) => ({
       ...where,
-      wall: 'secret-references',
-      as: 'controllers',
-      what: `make a Deployment with the Secret ${reserved}`,
+      wall: 'secret-references' as const,
+      as: 'controllers' as const,
+      what,
       refusedBy: new RegExp(`${policyOf('secret-references')}|${webhook}`),
       send: create(deployments, namespace, {
-        spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: withReservedSecret } },
+        spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
       }),
-    },
+    })),
     {
       wall: 'pod-security',
       where: build,

@@ -33,9 +33,10 @@ type Owned = { readonly apiVersion: string; readonly kind: string; readonly name
 const owner = (apiVersion: string, kind: string, name = 'held'): Owned => ({ apiVersion, kind, name })
 const held = owner('apps.sekisho.dev/v1alpha1', 'Application')
 
+type Rendering = { readonly of?: string; readonly by?: Owned; readonly spec?: object }
 /** With the label of the Application in its pod template and that controlling owner, as what is rendered for it. */
-function rendered(kind: string, name: string, { of = 'held', by = held }: { of?: string; by?: Owned } = {}): Body {
-  const body = structuredClone(made(kind, name)) as unknown as Record<string, Record<string, unknown>>
+export function rendered(kind: string, name: string, { of = 'held', by = held, spec: pods = under }: Rendering = {}): Body {
+  const body = structuredClone(made(kind, name, pods)) as unknown as Record<string, Record<string, unknown>>
   const label = { 'sekisho.dev/application': of }
   const labelled = (object: Record<string, unknown> | undefined): void => {
     if (object === undefined) return

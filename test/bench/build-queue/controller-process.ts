@@ -57,6 +57,7 @@ async function start(platformBuilds: number): Promise<void> {
         request: async () => ({
           token: new SecretString('ghs_0123456789abcdefghijABCDEFGHIJ012345'),
           expiresAt: new Date(Date.now() + 3_600_000),
+          renewFrom: new Date(Date.now() + 3_600_000),
           repositories: [repository],
           permissions: { contents: 'read', metadata: 'read' },
           host: 'github.localhost',

@@ -28,7 +28,12 @@ const desk = {
   grantUid: async () => 'uid',
   refusalNow: async () => undefined,
   request: async () => ({
-    ...{ token: new SecretString('ghs_made-up'), expiresAt: new Date(Date.now() + 3_600_000), host },
+    ...{
+      token: new SecretString('ghs_made-up'),
+      expiresAt: new Date(Date.now() + 3_600_000),
+      renewFrom: new Date(Date.now() + 3_000_000),
+      host,
+    },
     endpoints: { host, web: `http://127.0.0.1:${gitPort}`, api: 'http://127.0.0.1:9' },
     ...{ repositories: [{ id: 1, fullName: 'acme/shop' }], permissions: { contents: 'write' } },
   }),

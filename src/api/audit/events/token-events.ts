@@ -16,7 +16,8 @@ const tokenDetails = {
   subject: 'Kind, name and UID of the subject that uses the token.',
   pod: 'Name and UID of the pod that asked for it, for a ServiceAccount.',
   address: 'The IP address from which that request came.',
-  delivery: '`GitProxy` when the token never left the platform: the git proxy used it for the subject.',
+  delivery:
+    '`GitProxy` when the token never left the platform: the git proxy used it for the subject. `Secret` when it was written into the Secret of the subject.',
   pullRequest: 'The number of the pull request that the RemoteSync follows.',
   ...aboutGrant,
 } as const

@@ -37,6 +37,7 @@ function repositories({ spec, status }: RepositoryGrant): Html {
 const deliveries: Readonly<Record<RepositoryGrant['spec']['delivery'], string>> = {
   TokenEndpoint: 'TokenEndpoint: its pods get a token of GitHub',
   GitProxy: 'GitProxy: its pods clone, fetch and push through the platform, and get no token',
+  Secret: 'Secret: a token of GitHub is kept in a Secret, to which only its pods may refer',
 }
 
 function countText({ status }: RepositoryGrant): string {

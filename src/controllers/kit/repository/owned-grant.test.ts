@@ -195,7 +195,7 @@ describe('access to the repository', () => {
           requests.push(request)
           const endpoints = endpointsOf({ host: 'github.com' })
           return {
-            ...{ token: new SecretString('t'), mintedAt: now, expiresAt: now, repositories },
+            ...{ token: new SecretString('t'), mintedAt: now, expiresAt: now, renewFrom: now, repositories },
             ...{ permissions: {}, host: 'github.com', endpoints },
           }
         },

@@ -141,6 +141,7 @@ function githubWith(fakes: Fakes, record: Record): Pick<RemoteSyncDeps, 'endpoin
         record('token', {
           token: new SecretString('t'),
           expiresAt: now,
+          renewFrom: now,
           repositories: [{ id: 7, fullName: 'acme/shop' }],
           permissions: {},
           host: 'github.com',

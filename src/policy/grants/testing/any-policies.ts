@@ -1,5 +1,6 @@
 // Random policies and facts for tests and the bench: names, ids and levels from small sets, so that rules meet.
 import fc from 'fast-check'
+import { grantDeliveries } from '../../../api/github/grant-delivery.ts'
 import { requesterRoles, visibilities } from '../../../api/github/grant-policy.ts'
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'
@@ -37,6 +38,7 @@ const rule = fc.record({
   visibility: maybe(some(visibilities)),
   permissions: levels,
   subjects: maybe(fc.record({ kind: some(grantSubjectKinds), name: fc.option(some(subjects), { nil: undefined }) })),
+  deliveries: fc.option(fc.uniqueArray(some(grantDeliveries), { minLength: 1, maxLength: 2 }), { nil: undefined }),
 })
 
 /** Policies of one place, as the API server stores them. */
@@ -87,6 +89,7 @@ export const anyFacts: fc.Arbitrary<PolicyFacts> = fc.record({
   ),
   permissions: fc.dictionary(some(permissions), some(permissionLevels), { minKeys: 1, maxKeys: 2 }),
   subjects: fc.array(fc.record({ kind: some(grantSubjectKinds), name: some(subjects) }), { minLength: 1, maxLength: 2 }),
+  delivery: some(grantDeliveries),
 })
 
 /** The same facts with everything that is unknown made up. */
