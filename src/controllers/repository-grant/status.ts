@@ -1,7 +1,7 @@
 // The status of a RepositoryGrant from the facts and the decision. Pure. The first approval fixes the ids of the repositories,
 // the UIDs of Applications and the end of the grant; later checks ask by those ids and report today's names. The first wait for
-// people fixes which repositories they are asked about. `checkedAt` changes only when GitHub was asked, so that an ordinary resync
-// writes nothing.
+// people fixes which repositories they are asked about. `checkedAt` changes only when GitHub was asked, so that an ordinary
+// resync writes nothing.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'

@@ -114,7 +114,7 @@ ${why === undefined ? answerForm(options, grant) : html`<p class="fine">${why}</
   )
 }
 
-/** `/tenants/:namespace/grants`. It does not refresh itself: nobody loses what they write, and nothing changes under the button. */
+/** `/tenants/:namespace/grants`. It does not refresh itself: nobody loses what they write, nothing changes under the button. */
 export function grantsPage(options: Options): Html {
   const { person, namespace, view } = options
   const { items, more } = view.waiting
