@@ -1,5 +1,5 @@
-// The broker's ways to approve a commit of a fork and to answer for a grant, asked by those who cannot: another tenant, a viewer, a stranger. That those
-// who may only read the repository approve nothing that waits is tried by deputies/forks.
+// The broker's ways to approve a commit of a fork and to answer for a grant, asked by those who cannot: another tenant, a
+// viewer, a stranger. That those who may only read the repository approve nothing that waits is tried by deputies/forks.
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'
 import { type Ask, ask } from './broker.ts'

@@ -54,7 +54,7 @@ export function nextStatus(
   }
 }
 
-/** How many people are missing, and what they are asked about: the repositories that the names mean when the grant first waits. */
+/** How many people are missing, and what they are asked about: what the names mean when the grant first waits. */
 function whileWaiting(
   { approvals, requestedRepositories, repositories }: Partial<GrantStatus>,
   ruling: Decision['ruling'],
