@@ -1,5 +1,6 @@
 // Approvals on a real API server with the GitHub emulator: a grant that waits, whose answers count, and what ends with them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { events } from '../../src/api/builtin/index.ts'
 import { type GrantApproval, grantApproval } from '../../src/api/github/grant-approval.ts'
 import { type GrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { type Halt, halt } from '../../src/api/github/halt.ts'
@@ -169,6 +170,10 @@ test('break-glass of a platform admin stands for everybody who is missing, loudl
     breakGlass: { by: 'kubernetes-admin', reason: 'a test answers' },
   })
   expect(decision?.details).not.toHaveProperty('approvedBy')
+  const event = await waitUntil('the Event', async () =>
+    (await client.list(events, { namespace })).find(({ reason }) => reason === 'BreakGlass'),
+  )
+  expect(event).toMatchObject({ type: 'Warning', involvedObject: { kind: 'RepositoryGrant', name: 'read-shop' } })
   await withdraw(fixture, opened)
   await grantIs(fixture, 'WaitingForApproval')
   await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))

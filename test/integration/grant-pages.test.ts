@@ -143,6 +143,25 @@ describe('an admin of the tenant', () => {
     expect([await answersTo(first), await answersTo(second)]).toEqual([[], []])
   })
 
+  test('who is none any more answers nothing, also while the page of before is open', async () => {
+    const grant = await waiting('left')
+    const form = await formOf('olivia', grant)
+    const setRole = (role: 'admin' | 'member') =>
+      environment.github.context.store.change(state => {
+        const organization = state.organizations.find(({ id }) => id === environment.organization.id)
+        Object.assign(organization?.memberships.find(({ userId }) => userId === 1001) ?? expect.fail('no member'), { role })
+      })
+    setRole('member')
+    try {
+      expect((await form.submit({ answer: 'Approve', reason: 'it is fine' })).status).toBe(403)
+      expect(await answersTo(grant)).toEqual([])
+    } finally {
+      setRole('admin')
+    }
+    expect((await form.submit({ answer: 'Approve', reason: 'it is fine' })).status).toBe(200)
+    expect(await answersTo(grant)).toHaveLength(1)
+  })
+
   test('does not answer for what they requested, and sees why there is no form', async () => {
     const grant = await waiting('own', 'olivia')
     const page = await open('olivia')

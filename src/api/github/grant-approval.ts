@@ -9,7 +9,7 @@ import { printableLine } from './halt.ts'
 /** What a person answers. */
 export const approvalAnswers = ['Approve', 'Deny'] as const
 
-/** How an answer was given where the broker wrote it for the person who is signed in; people write theirs themselves without it. */
+/** How an answer was given where the broker wrote it for the person who is signed in. */
 export const answerWays = ['Page'] as const
 
 /** Break-glass stands for at most one hour. */

@@ -1,6 +1,6 @@
-// The grants of a tenant that wait for people, as one person may see them: RBAC is asked about RepositoryGrants, about the answers
-// to them, and whether this person may answer. What is refused and what does not exist have the same answer. Grants come from a
-// cache; answers are read when somebody looks, bounded.
+// The grants of a tenant that wait for people, as one person may see them: RBAC is asked about RepositoryGrants, about the
+// answers to them, and whether this person may answer. What is refused and what does not exist have the same answer. Grants come
+// from a cache; answers are read when somebody looks, bounded.
 import { type GrantApproval, grantApproval } from '../../api/github/grant-approval.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keptObject } from '../../api/kept-object.ts'

@@ -41,7 +41,7 @@ const repositoriesExist: Check<Facts, GrantRefusal> = ({ answer }) => {
   return { rule: 'repositories-exist', reason: reasons.repositoryNotFound, message }
 }
 
-/** Stops a name that means another repository than the one that people were asked about: a rename does not change what they said. */
+/** Stops a name that means another repository than the one that people were asked about. */
 const repositoriesAreThoseAsked: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   const { requestedRepositories: asked, repositories } = object.status ?? {}
   // From the first approval on the ids in `repositories` decide, whatever the names mean.

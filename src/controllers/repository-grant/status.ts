@@ -1,7 +1,7 @@
 // The status of a RepositoryGrant from the facts and the decision. Pure. The first approval fixes the ids of the repositories,
 // the UIDs of Applications and the end of the grant; later checks ask by those ids and report today's names. The first wait for
-// people fixes which repositories they are asked about. `checkedAt` changes only when GitHub was asked, so that an ordinary resync
-// writes nothing.
+// people fixes which repositories they are asked about. `checkedAt` changes only when GitHub was asked, so that an ordinary
+// resync writes nothing.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
@@ -55,7 +55,7 @@ export function nextStatus(
   }
 }
 
-/** How many people are missing, and what they are asked about: the repositories that the names mean when the grant first waits. */
+/** How many people are missing, and what they are asked about: what the names mean when the grant first waits. */
 function whileWaiting(
   { approvals, requestedRepositories, repositories }: Partial<GrantStatus>,
   ruling: Decision['ruling'],

@@ -16,6 +16,9 @@ import { type Place, section, tenantPath } from './sections.ts'
 /** Where the form of a grant leads. */
 export const grantsPath = (namespace: string): string => `${tenantPath(namespace)}/grants`
 
+/** What somebody wrote: it breaks wherever it must. */
+const written = (text: string, most?: number): Html => html`<span class="any">${shortText(text, most)}</span>`
+
 /** `read contents, write pull requests`. */
 function permissionsText({ spec }: RepositoryGrant): string {
   return Object.entries(spec.permissions)
@@ -30,7 +33,7 @@ function subjectsText({ spec }: RepositoryGrant): string {
 /** With the ids that people are asked about, which no rename on GitHub changes. */
 function repositories({ spec, status }: RepositoryGrant): Html {
   const known = status?.requestedRepositories ?? status?.repositories
-  if (known === undefined) return html`${shortText(spec.repositories.join(', '))}`
+  if (known === undefined) return written(spec.repositories.join(', '))
   return html`<ul>${known.map(({ id, name }) => html`<li>${whole(name)} (id ${id})</li>`)}</ul>`
 }
 
@@ -59,7 +62,7 @@ function answerItem({ spec, status }: GrantApproval, { view }: Options): Html {
   const counts =
     ready?.status === 'False' ? html` <span class="fine">Does not count: ${shortText(ready.message)}</span>` : undefined
   const opened = spec.breakGlass === true ? ' by break-glass' : ''
-  return html`<li>${personText(spec.requestedBy, view.logins.get(spec.requestedBy))} ${signed(of, word)}${opened}: ${shortText(spec.reason)}${counts}</li>`
+  return html`<li>${personText(spec.requestedBy, view.logins.get(spec.requestedBy))} ${signed(of, word)}${opened}: ${written(spec.reason)}${counts}</li>`
 }
 
 function answers({ answers: given }: WaitingGrant, options: Options): Html | string {
@@ -77,7 +80,7 @@ function answerForm({ person, namespace }: Options, { metadata: { name, uid = ''
 <fieldset><legend>Your answer</legend>
 <label><input type="radio" name="answer" value="Approve" required> Approve it</label>
 <label><input type="radio" name="answer" value="Deny"> Deny it: it stays denied until you take that back</label></fieldset>
-<button>Answer for ${name}</button></form>`
+<button aria-label="Answer for ${name}">Answer for ${shortText(name, 24)}</button></form>`
 }
 
 /** Why there is no form. */
@@ -96,10 +99,10 @@ function grantSection(waiting: WaitingGrant, options: Options): Html {
   const rows = [
     ['What', permissionsText(grant)],
     ['On', repositories(grant)],
-    ['For', subjectsText(grant)],
+    ['For', written(subjectsText(grant), 500)],
     ['Delivered by', deliveries[spec.delivery]],
     ['Requested by', personText(spec.requestedBy, login)],
-    ['Because', shortText(spec.reason, 500)],
+    ['Because', written(spec.reason, 500)],
     ['Since', time(metadata.creationTimestamp ?? '')],
     ['Asked by the rule', html`<code>${status?.rule ?? ''}</code>`],
     ['Approvals', countText(grant)],
@@ -115,7 +118,7 @@ ${why === undefined ? answerForm(options, grant) : html`<p class="fine">${why}</
   )
 }
 
-/** `/tenants/:namespace/grants`. It does not refresh itself: nobody loses what they write, and nothing changes under the button. */
+/** `/tenants/:namespace/grants`. It does not refresh itself: nobody loses what they write, nothing changes under the button. */
 export function grantsPage(options: Options): Html {
   const { person, namespace, view } = options
   const { items, more } = view.waiting
@@ -139,8 +142,8 @@ export function waitingGrantsSection({ namespace }: Place, { waitingGrants, acce
     rows: waitingGrants.items.map(grant => [
       whole(grant.metadata.name),
       permissionsText(grant),
-      shortText(grant.spec.repositories.join(', ')),
-      shortText(subjectsText(grant)),
+      written(grant.spec.repositories.join(', ')),
+      written(subjectsText(grant)),
       countText(grant),
     ]),
   })
