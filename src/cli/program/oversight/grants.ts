@@ -5,7 +5,7 @@ import { dryRunOption, onCluster, outputOption } from '../options.ts'
 import type { Runners } from '../runners.ts'
 
 /** Of `spec.delivery`; a test compares them with the kind. */
-export const deliveryNames = ['TokenEndpoint', 'GitProxy'] as const
+export const deliveryNames = ['TokenEndpoint', 'GitProxy', 'Secret'] as const
 
 /** Adds the commands. */
 export function addGrantCommands(program: Command, { onCluster: act }: Runners): void {
