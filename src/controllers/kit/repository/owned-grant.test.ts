@@ -192,7 +192,14 @@ describe('access to the repository', () => {
       tokens: {
         async request(request: TokenRequest): Promise<DeliveredToken> {
           requests.push(request)
-          return { token: new SecretString('t'), expiresAt: now, renewFrom: now, repositories, permissions: {}, host: 'github.com' }
+          return {
+            token: new SecretString('t'),
+            expiresAt: now,
+            renewFrom: now,
+            repositories,
+            permissions: {},
+            host: 'github.com',
+          }
         },
       },
     }

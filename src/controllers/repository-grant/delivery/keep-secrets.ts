@@ -52,7 +52,10 @@ function keyOfSecret({ metadata: { namespace = '', name } }: RepositoryGrant, su
   return { namespace, name: tokenSecretName(account, name) }
 }
 
-/** The condition `Delivered` of a grant that is ready. @throws KubeError when a retry may succeed, and what the registry throws */
+/**
+ * The condition `Delivered` of a grant that is ready.
+ * @throws KubeError when a retry may succeed, and what the registry throws
+ */
 export async function keepSecrets(deps: DeliveryDeps, grant: RepositoryGrant): Promise<Delivered> {
   const kept: Kept[] = []
   for (const subject of grant.spec.subjects) kept.push(await keepOne(deps, grant, subject))
