@@ -50,6 +50,7 @@ import { podRuntimeClass } from './pods/pod-runtime-class.ts'
 import { podSources } from './pods/pod-sources.ts'
 import { podUsers } from './pods/pod-users.ts'
 import { appSecretCopies } from './secrets/app-secret-copies.ts'
+import { operatorReferences } from './secrets/operator-references.ts'
 import { platformConfiguration } from './secrets/platform-configuration.ts'
 import { reservedSecrets } from './secrets/reserved-secrets.ts'
 import { secretKinds } from './secrets/secret-kinds.ts'
@@ -89,6 +90,7 @@ export const rules: readonly Rule[] = [
   secretReferencesElsewhere,
   registryReferences,
   registryReferencesElsewhere,
+  operatorReferences,
   platformConfiguration,
   namespaceGuard,
   reservedMetadata,
