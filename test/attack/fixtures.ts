@@ -1,6 +1,7 @@
 // The objects that the rows of the matrix act on, created before any policy or webhook is installed.
 import { kinds } from '../../src/api/registry.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { fluxDefinitions } from '../fixtures/kpack-definitions.ts'
 import type { AttackCluster } from './attack-cluster.ts'
 import { dave, everything, mia, platformAdministrator } from './identities.ts'
 import {
@@ -47,6 +48,8 @@ const everyGroup = [
   // For what our own processes try.
   'rbac.authorization.k8s.io',
   'kpack.io',
+  'source.toolkit.fluxcd.io',
+  'kustomize.toolkit.fluxcd.io',
   ...new Set(kinds.map(({ group }) => group)),
 ]
 
@@ -91,6 +94,14 @@ async function makeExisting(admin: AttackCluster['admin'], existing: Existing): 
 /** Creates the objects; the cluster must be empty. */
 export async function createFixtures({ admin, as }: AttackCluster): Promise<void> {
   await bindRights(admin)
+  for (const definition of fluxDefinitions) {
+    const { group, names, versions } = definition.spec
+    await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+    await waitUntil(`${names.plural} are served`, async () => {
+      const { status } = await admin.request('GET', `/apis/${group}/${versions[0]?.name}/${names.plural}`)
+      return status === 200
+    })
+  }
   await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
   for (const [name, labels, annotations = {}] of [
     ['acme', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'application' }],

@@ -2,7 +2,8 @@
 // reads the repository, made again when the Secret is deleted or changed, gone with the grant and while a Halt stands in the way.
 // The controllers and the desk have the rights of their ServiceAccount.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Secret, secrets, serviceAccounts } from '../../src/api/builtin/index.ts'
+import { applicationChart } from '../../src/api/apps/application-chart.ts'
+import { deployments, type Secret, secrets, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { clusterGrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { halt } from '../../src/api/github/halt.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
@@ -13,8 +14,12 @@ import { SecretString } from '../../src/lib/secret-string.ts'
 import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { hashedToken } from '../../src/store/token-registry.ts'
-import { gone, readyReason } from '../fixtures/application-fixture.ts'
+import { applyApplication, image, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
+import { chartOf, gone, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
+import { withNamespace } from '../fixtures/harness.ts'
+import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 import { put } from '../fixtures/put-object.ts'
+import { onlyNamed } from '../fixtures/test-clients.ts'
 import {
   type DeskEnvironment,
   people,
@@ -23,6 +28,7 @@ import {
   withTenant,
 } from '../fixtures/token-desk-fixture.ts'
 
+const renderer = withCharts()
 let environment: DeskEnvironment
 beforeAll(async () => {
   environment = await startDeskEnvironment()
@@ -183,6 +189,50 @@ test(
     await put(client, grantPolicy, { name: 'own', namespace }, { spec: { rules: [never] } })
     await readyReason(client, repositoryGrant, { namespace, name: 'read-shop' }, 'DeniedByGrantPolicy')
     await gone(client, secrets, key)
+  },
+  timeLimit(120_000),
+)
+
+test(
+  'the pods of an Application have the Secret of its grant mounted, until the grant ends',
+  async () => {
+    const fixture = await started()
+    const { client, namespace } = fixture
+    const { name: platformNamespace } = await withNamespace()
+    await giveRightsIn(platformNamespace, 'platform')
+    const controllers = await withClientOf('sekisho-controllers')
+    const chart = await makeChart(fixture)
+    const controllersClient = onlyNamed(restrictedTo(controllers, namespace), applicationChart, chartOf(namespace))
+    await startApplicationController({ controllersClient, platformNamespace }, renderer)
+    const shop = { ...fixture, chart }
+    await applyApplication(shop, { chart, image: image(1), processes: [{ name: 'web', port: 3000, replicas: 0 }] })
+    await optIn(fixture)
+    await fixture.requestGrant('read-shop', 'dave', { ...spec, subjects: [{ kind: 'Application', name: 'shop' }] })
+    await isDelivered(fixture, 'SecretWritten')
+    const secretName = 'ghtok-sekisho-app-shop.read-shop'
+    const template = async () => (await client.get(deployments, { namespace, name: 'shop-web' }))?.spec?.template.spec
+    const mounting = await waitUntil('the pods have it mounted', async () => {
+      const found = await template()
+      return JSON.stringify(found).includes(secretName) ? found : undefined
+    })
+    expect(mounting).toMatchObject({
+      serviceAccountName: 'sekisho-app-shop',
+      volumes: expect.arrayContaining([
+        { name: 'sekisho-token-read-shop', secret: expect.objectContaining({ secretName, optional: true }) },
+      ]),
+      containers: [
+        {
+          volumeMounts: expect.arrayContaining([
+            { name: 'sekisho-token-read-shop', mountPath: '/var/run/sekisho-tokens/read-shop', readOnly: true },
+          ]),
+        },
+      ],
+    })
+    const held = await client.get(secrets, { namespace, name: secretName })
+    expect(await reads(fixture, textIn(held))).toBe(200)
+    await client.delete(repositoryGrant, { namespace, name: 'read-shop' })
+    await gone(client, secrets, { namespace, name: secretName })
+    await waitUntil('the pods do without', async () => !JSON.stringify(await template()).includes('ghtok-'))
   },
   timeLimit(120_000),
 )

@@ -51,6 +51,7 @@ import { podRuntimeClass } from './pods/pod-runtime-class.ts'
 import { podSources } from './pods/pod-sources.ts'
 import { podUsers } from './pods/pod-users.ts'
 import { appSecretCopies } from './secrets/app-secret-copies.ts'
+import { operatorReferences } from './secrets/operator-references.ts'
 import { platformConfiguration } from './secrets/platform-configuration.ts'
 import { reservedSecrets } from './secrets/reserved-secrets.ts'
 import { secretKinds } from './secrets/secret-kinds.ts'
@@ -91,6 +92,7 @@ export const rules: readonly Rule[] = [
   secretReferencesElsewhere,
   registryReferences,
   registryReferencesElsewhere,
+  operatorReferences,
   platformConfiguration,
   namespaceGuard,
   reservedMetadata,

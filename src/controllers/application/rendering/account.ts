@@ -1,6 +1,6 @@
 // The pods of an Application that a RepositoryGrant names run under a ServiceAccount of their own, with the files by which a
-// program asks the token desk, and with the Secrets of grants that have that delivery, whatever a chart rendered. Jobs of charts are left out: their templates can never change, so that
-// each grant would stop the Application. Pure; reads unchecked JSON.
+// program asks the token desk, and with the Secrets of grants that have that delivery, whatever a chart rendered. Jobs of charts
+// are left out: their templates can never change, so that each grant would stop the Application. Pure; reads unchecked JSON.
 import { applicationAccountPrefix, authorityConfigMap, identityFiles } from '../../../api/application-account.ts'
 import { serviceAccounts } from '../../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../api/names.ts'

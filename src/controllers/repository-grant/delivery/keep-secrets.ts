@@ -40,6 +40,8 @@ const refusedRetryMilliseconds = 60_000
 /** While GitHub is unreachable, the desk gives the token of before to whoever asks. */
 const shortestMilliseconds = 30_000
 
+const maxMessage = 1000
+
 type Subject = RepositoryGrant['spec']['subjects'][number]
 
 /** Whether the grant is delivered by a Secret. */
@@ -52,7 +54,10 @@ function keyOfSecret({ metadata: { namespace = '', name } }: RepositoryGrant, su
   return { namespace, name: tokenSecretName(account, name) }
 }
 
-/** The condition `Delivered` of a grant that is ready. @throws KubeError when a retry may succeed, and what the registry throws */
+/**
+ * The condition `Delivered` of a grant that is ready.
+ * @throws KubeError when a retry may succeed, and what the registry throws
+ */
 export async function keepSecrets(deps: DeliveryDeps, grant: RepositoryGrant): Promise<Delivered> {
   const kept: Kept[] = []
   for (const subject of grant.spec.subjects) kept.push(await keepOne(deps, grant, subject))
@@ -60,7 +65,7 @@ export async function keepSecrets(deps: DeliveryDeps, grant: RepositoryGrant): P
   const refusal = kept.map(one => one.refusal).find(one => one !== undefined)
   if (refusal !== undefined) return { condition: { type: 'Delivered', status: 'False', ...refusal }, again }
   const names = grant.spec.subjects.map(subject => keyOfSecret(grant, subject).name).join(', ')
-  const message = `a token is in the Secret ${names}, and is renewed before it ends`.slice(0, 1000)
+  const message = `a token is in the Secret ${names}, and is renewed before it ends`.slice(0, maxMessage)
   return { condition: { type: 'Delivered', status: 'True', reason: reasons.secretWritten, message }, again }
 }
 
@@ -76,7 +81,7 @@ export async function removeSecrets({ client }: Pick<DeliveryDeps, 'client'>, gr
 type Kept = { readonly refusal?: Refusal; readonly again: number }
 
 function refused(reason: string, message: string, again = refusedRetryMilliseconds): Kept {
-  return { refusal: { reason, message }, again }
+  return { refusal: { reason, message: message.slice(0, maxMessage) }, again }
 }
 
 async function keepOne(deps: DeliveryDeps, grant: RepositoryGrant, subject: Subject): Promise<Kept> {

@@ -75,7 +75,10 @@ function digestOf(data: Readonly<Record<string, string>>): string {
 
 type TokenSecret = Applied & Pick<Secret, 'data'>
 
-/** To apply; undefined `token`: a Secret that waits for one. Its values are plain base64: pass it to the client and to nothing else. */
+/**
+ * To apply; undefined `token`: a Secret that waits for one. Its values are plain base64: pass it to the client and to nothing
+ * else.
+ */
 export function desiredTokenSecret(grant: RepositoryGrant, name: string, token?: DeliveredToken): TokenSecret {
   const { apiVersion, kind } = secrets
   const { namespace = '', uid = '' } = grant.metadata
