@@ -149,7 +149,10 @@ test('the authorizer has its certificate and no other Secret, no token, and pods
   for (const form of ['standalone', 'production'])
     for (const { metadata, spec } of ofKind(form, 'Deployment')) {
       const wanted = Object.entries((spec['selector'] as unknown as { matchLabels: object }).matchLabels).map(String)
-      expect(wanted.every(label => present.includes(label)), `${form} ${metadata.name}`).toBe(false)
+      expect(
+        wanted.every(label => present.includes(label)),
+        `${form} ${metadata.name}`,
+      ).toBe(false)
     }
   const policies = ofKind('authorizer', 'NetworkPolicy').map(({ spec }) => spec['policyTypes'])
   expect(policies).toEqual([['Ingress'], ['Ingress']])
