@@ -26,7 +26,9 @@ import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
 import { accessSteps } from './scenario/tokens/access.ts'
 import { applicationGrantSteps } from './scenario/tokens/application-grant.ts'
+import { applicationSecretSteps } from './scenario/tokens/application-secret.ts'
 import { approvalSteps } from './scenario/tokens/approval.ts'
+import { pushSteps } from './scenario/tokens/push.ts'
 import { wallSteps } from './scenario/walls.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
@@ -43,9 +45,13 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
     ...(only === undefined
       ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
       : []),
-    ...(only === undefined ? [...applicationGrantSteps(demo), ...approvalSteps(demo)] : []),
+    ...(only === undefined
+      ? [...applicationGrantSteps(demo), ...applicationSecretSteps(demo, adminKubeconfig(place)), ...approvalSteps(demo)]
+      : []),
     ...accessSteps(demo),
-    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))] : []),
+    ...(only === undefined
+      ? [...pushSteps(demo), ...oversightSteps(demo), ...attackSteps(demo), ...wallSteps(adminKubeconfig(place))]
+      : []),
   ])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }

@@ -17,13 +17,14 @@ const ofAuditors = `\
 const changes: Readonly<Record<AdminAccess | 'read', readonly string[]>> = {
   write: ['create', 'update', 'patch', 'delete'],
   'create-change': ['create', 'update', 'patch'],
+  'create-delete': ['create', 'delete'],
   delete: ['delete'],
   read: [],
 }
 
 /** Every kind may be read. */
 function adminRules(): readonly RoleRule[] {
-  const accesses: readonly (AdminAccess | 'read')[] = ['write', 'create-change', 'delete', 'read']
+  const accesses: readonly (AdminAccess | 'read')[] = ['write', 'create-change', 'create-delete', 'delete', 'read']
   const ofKinds = accesses.flatMap(access => {
     const some = kinds.filter(({ options: { adminAccess = 'read' } }) => adminAccess === access)
     return [...Map.groupBy(some, ({ group }) => group)].map(([group, same]) => ({

@@ -32,8 +32,11 @@ export type TenantAccess =
   | 'write-by-admin'
   | 'write'
 
-/** What platform admins may do beside reading: end what is there, make and change what the platform deletes, or all. */
-export type AdminAccess = 'delete' | 'create-change' | 'write'
+/**
+ * What platform admins may do beside reading: end what is there, make it and take it back, make and change what the platform
+ * deletes, or all.
+ */
+export type AdminAccess = 'delete' | 'create-delete' | 'create-change' | 'write'
 
 /** The columns that every kind has before `Age`. */
 export const readyColumns: readonly PrinterColumn[] = [

@@ -2,7 +2,7 @@
 // opinion; the authorizers that follow, such as RBAC, allow. A field that is missing never makes a read look like none.
 import { auditCheckpoints } from '../api/audit/audit-access.ts'
 import { platformNamespace } from '../api/names.ts'
-import { isBuildSecret, isReservedSecret, reservedSecretNames } from '../api/reserved-secrets.ts'
+import { isBuildSecret, isReservedSecretName, reservedSecretNames } from '../api/reserved-secrets.ts'
 import { type Access, accountUser, type NamedSubjects } from './named-subjects.ts'
 import type { AccessReview, AskedResource } from './review.ts'
 
@@ -97,7 +97,7 @@ function ofSecrets(asked: AskedResource, openNamespaces: ReadonlySet<string>): s
   // Only a create shows nothing of what is stored: errors and dry runs of all other verbs do.
   if (!isSecret(group, resource) || verb === 'create') return undefined
   if (name === '') return openNamespaces.has(namespace) ? undefined : unnamed(verb, namespace)
-  if (isReservedSecret(name) || isBuildSecret(namespace, name))
+  if (isReservedSecretName(name) || isBuildSecret(namespace, name))
     return `the Secret ${name} is the platform’s, as all named ${reservedSecretNames}: pods get its values by reference, and an administrator names who else reads it (${guide})`
   return undefined
 }

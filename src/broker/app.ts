@@ -11,6 +11,7 @@ import { installation } from '../api/github/installation.ts'
 import { repositoryGrant } from '../api/github/repository-grant.ts'
 import type { Mode } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
+import { endpointsOfApp } from '../github/index.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -32,7 +33,8 @@ import { createServiceAccounts } from './auditors/service-accounts.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
-import { createBrokerGitHub, endpointsOfApp } from './github.ts'
+import { createBrokerGitHub } from './github.ts'
+import { createVisibleGrants } from './grants/visible-grants.ts'
 import { createBrokerIssuer } from './issuer.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
 import { createBrokerMetrics } from './metrics.ts'
@@ -41,10 +43,10 @@ import { createOnboardingController } from './onboarding/onboarding-controller.t
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
-import { createAccessReviews } from './people/access-reviews.ts'
+import { type AccessReviews, createAccessReviews } from './people/access-reviews.ts'
 import { createBrokerHaltController } from './people/halt-controller.ts'
 import { createHaltedPeople, type HaltedPeople } from './people/halted-people.ts'
-import { createPeople } from './people/people.ts'
+import { createPeople, type People } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
 import { createVisiblePreviews } from './previews/visible-previews.ts'
 import { createProvenClient } from './proven-client.ts'
@@ -175,15 +177,10 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
       installations: manager.cache(installation),
       remoteSyncs: manager.cache(remoteSync),
       pipelines: manager.cache(appPipeline),
+      grants: manager.cache(repositoryGrant),
     }),
-    approvals: {
-      previews: createVisiblePreviews({ reviews, pipelines: manager.cache(appPipeline) }),
-      installations: manager.cache(installation),
-      repositoryClient: people.repositoryClient,
-      kube,
-      audit: store.audit,
-      log,
-    },
+    approvals: approvalsOf(deps, { reviews, people }),
+    grantAnswers: grantAnswersOf(deps, { reviews, people }),
     owners: {
       ...{ people, kube, audit: store.audit, onboardings, clock, log },
       grants: manager.cache(repositoryGrant),
@@ -201,6 +198,19 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   }
   const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, waitingCount, issuer.refusals]
   return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
+}
+
+type Asking = { readonly reviews: AccessReviews; readonly people: People }
+
+function approvalsOf({ kube, store, manager, log }: BrokerDeps, { reviews, people }: Asking): BrokerContext['approvals'] {
+  const previews = createVisiblePreviews({ reviews, pipelines: manager.cache(appPipeline) })
+  const { repositoryClient } = people
+  return { kube, audit: store.audit, log, previews, installations: manager.cache(installation), repositoryClient }
+}
+
+function grantAnswersOf({ kube, store, manager, log }: BrokerDeps, asking: Asking): BrokerContext['grantAnswers'] {
+  const grants = createVisibleGrants({ ...asking, grants: manager.cache(repositoryGrant), kube })
+  return { kube, audit: store.audit, log, grants, installations: manager.cache(installation), halts: manager.cache(halt) }
 }
 
 /** An ID token of a person who is halted counts no more. */

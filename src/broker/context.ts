@@ -13,6 +13,8 @@ import type { ServiceAccounts } from './auditors/service-accounts.ts'
 import type { VisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerGitHub } from './github.ts'
+import type { AnswerGrantDeps } from './grants/answer-grant.ts'
+import type { VisibleGrants } from './grants/visible-grants.ts'
 import type { BrokerIssuer } from './issuer.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import type { BrokerMetrics } from './metrics.ts'
@@ -49,6 +51,8 @@ export type BrokerContext = BrokerIssuer & {
   readonly builds: VisibleBuilds
   /** What approving a commit of a fork needs, and the previews that people may see. */
   readonly approvals: ApprovePreviewDeps & { readonly previews: VisiblePreviews }
+  /** What answering for a grant needs, and the grants that people may see. */
+  readonly grantAnswers: AnswerGrantDeps & { readonly grants: VisibleGrants }
   /** What owners need to change roles and to end a tenant. */
   readonly owners: OffboardDeps
   /** What onboarding needs to prove and remember. */

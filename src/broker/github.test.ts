@@ -11,7 +11,10 @@ import { silentLog } from '../lib/testing/silent-log.ts'
 import { createBrokerGitHub } from './github.ts'
 import { createBrokerMetrics } from './metrics.ts'
 
-function githubOn(host: string | undefined, { api, registry = new Registry() }: { api?: string; registry?: Registry } = {}) {
+function githubOn(
+  host: string | undefined,
+  { api, registry = new Registry(), beside = [] }: { api?: string; registry?: Registry; beside?: ClusterGitHubApp[] } = {},
+) {
   const endpoints = api === undefined ? {} : { endpoints: { api, web: api } }
   const { askedGitHub: observe } = createBrokerMetrics(registry)
   const app: ClusterGitHubApp = {
@@ -20,7 +23,8 @@ function githubOn(host: string | undefined, { api, registry = new Registry() }: 
     metadata: { name: 'default' },
     spec: { host: host ?? '', ...endpoints, appId: 1, clientId: 'c', privateKeys: [{ secretName: 's', key: 'k' }] },
   }
-  const apps = { get: () => (host === undefined ? undefined : app) } as unknown as Cache<ClusterGitHubApp>
+  const found = host === undefined ? [] : [app]
+  const apps = { get: () => found[0], list: () => [...found, ...beside] } as unknown as Cache<ClusterGitHubApp>
   const clientSecret = new SecretString('secret')
   return createBrokerGitHub({ appName: 'default', clientSecret, apps, observe, log: silentLog, clock: systemClock })
 }
@@ -32,6 +36,16 @@ test('a token that one host issued is never sent to another, nor refreshed there
   expect(() => github.oauthOf('github.com')).toThrow(refused)
   expect(github.userClient('ghe.example.com', new SecretString('t'))).toBeDefined()
   expect(github.oauthOf('ghe.example.com')).toBeDefined()
+})
+
+test('an App that says that a host is elsewhere than an older App says is not signed in with', () => {
+  const older = {
+    metadata: { name: 'older', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { host: 'github.com' },
+  } as ClusterGitHubApp
+  const github = githubOn('github.com', { api: 'https://evil.example', beside: [older] })
+  for (const use of [() => github.oauth(), () => github.app(), () => github.userClient('github.com', new SecretString('t'))])
+    expect(use).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))
 })
 
 test('without the App nothing is sent anywhere', () => {

@@ -5,9 +5,10 @@ import {
   createOAuthClient,
   createRepositoryClient,
   createUserClient,
-  endpointsOf,
+  endpointsOfApp,
   type GitHubEndpoints,
   type GitHubObserver,
+  hostConflict,
   type OAuthClient,
   type RepositoryClient,
   type UserClient,
@@ -30,7 +31,7 @@ export type GitHubAppFacts = {
 }
 
 export type BrokerGitHub = {
-  /** Throws `unavailable` while the ClusterGitHubApp does not exist; so do the others. */
+  /** Throws `unavailable` while the ClusterGitHubApp does not exist, `invalid_configuration` when it cannot be used; so do the others. */
   readonly app: () => GitHubAppFacts
   /** The App, and every ClusterGitHubApp on its host: whose webhooks are ours. */
   readonly ourApps: () => OurApps
@@ -57,12 +58,6 @@ export type BrokerGitHubDeps = {
   readonly clock: Clock
 }
 
-/** The addresses of the GitHub host that the App is on. */
-export function endpointsOfApp({ spec }: ClusterGitHubApp): GitHubEndpoints {
-  const { host, endpoints } = spec
-  return endpointsOf(endpoints === undefined ? { host } : { host, endpoints })
-}
-
 function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
   const { appId, clientId } = app.spec
   return { name: app.metadata.name, endpoints: endpointsOfApp(app), appId, clientId, slug: app.status?.slug }
@@ -73,6 +68,8 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
   const { appName, clientSecret, apps, observe, log, clock } = deps
   const app = (): GitHubAppFacts => {
     const found = apps.get({ name: appName })
+    const conflict = found && hostConflict(found, apps.list())
+    if (conflict !== undefined) throw new AppError('invalid_configuration', `ClusterGitHubApp ${appName}: ${conflict}`)
     if (found !== undefined) return factsOf(found)
     throw new AppError('unavailable', `the ClusterGitHubApp ${appName} does not exist yet: a platform admin has to create it`)
   }

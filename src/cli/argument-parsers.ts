@@ -76,6 +76,31 @@ export function durationSeconds(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d.')
 }
 
+/** A repository, for an argument that can be repeated. */
+export function repositoryNames(text: string, before: readonly string[] = []): readonly string[] {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}\/[A-Za-z0-9._-]{1,100}$/.test(text)) return [...before, text]
+  throw new InvalidArgumentError('It must be a repository as owner/name, such as acme/shop.')
+}
+
+type Permission = readonly [name: string, level: 'read' | 'write' | 'admin']
+
+/** A permission of GitHub Apps and its level, for an argument that can be repeated; each permission once. */
+export function permissionLevels(text: string, before: readonly Permission[] = []): readonly Permission[] {
+  const [, name, level] = /^([a-z_]{1,63})=(read|write|admin)$/.exec(text) ?? []
+  if (name === undefined) throw new InvalidArgumentError('It must be a permission and its level, such as contents=read.')
+  if (before.some(([other]) => other === name)) throw new InvalidArgumentError(`${name} is given twice: name its level once.`)
+  return [...before, [name, level as Permission[1]]]
+}
+
+type GrantSubject = { readonly kind: 'Application' | 'ServiceAccount'; readonly name: string }
+
+/** Who uses a grant, for an argument that can be repeated. The platform makes grants of other kinds of subjects itself. */
+export function grantSubjects(text: string, before: readonly GrantSubject[] = []): readonly GrantSubject[] {
+  const [, kind, name] = /^(Application|ServiceAccount)\/([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)$/.exec(text) ?? []
+  if (kind !== undefined && name !== undefined) return [...before, { kind: kind as GrantSubject['kind'], name }]
+  throw new InvalidArgumentError('It must be Application/<name> or ServiceAccount/<name>, such as Application/web.')
+}
+
 /** The number of a release, as `7` or `v7`. */
 export function releaseNumber(text: string): number {
   const match = /^v?([1-9][0-9]{0,8})$/.exec(text)

@@ -2,6 +2,7 @@
 // added to the manager here, so create the app before `manager.start()` and start it afterwards.
 import { Registry } from 'prom-client'
 import { builderServiceAccount } from '../api/dockerfile-build.ts'
+import { grantApproval } from '../api/github/grant-approval.ts'
 import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
@@ -68,7 +69,11 @@ export async function createControllersApp(given: ControllersDeps): Promise<Cont
   const meter = createGitHubMeter(metrics, clock)
   const events = createEventRecorder({ client, clock, log, component: 'sekisho-controllers' })
   const services = await openServices({ ...deps, events, meter })
-  createObjectMetrics(metrics, { tenants: manager.cache(tenant), grants: manager.cache(repositoryGrant) })
+  createObjectMetrics(metrics, {
+    tenants: manager.cache(tenant),
+    grants: manager.cache(repositoryGrant),
+    approvals: manager.cache(grantApproval),
+  })
   for (const controller of createControllers({ ...deps, metrics, events, meter }, services)) manager.add(controller)
   const part = partOf(...Object.values(services))
   return {

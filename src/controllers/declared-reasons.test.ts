@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
  */
 const others = [
   'AnswerDeleted',
+  'BreakGlass',
   'PodForced',
   'EndpointsWithinBound',
   'TooManyEndpoints',

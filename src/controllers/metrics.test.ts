@@ -1,6 +1,7 @@
 // How Tenants and grants are counted: every class is a series, also one that nobody is in.
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import type { GrantApproval } from '../api/github/grant-approval.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import { grantObject, ready } from '../services/token-desk/testing/desk-objects.ts'
 import { createObjectMetrics } from './metrics.ts'
@@ -10,7 +11,14 @@ test('counts what the caches have at each scrape', async () => {
   const { status: _status, ...undecided } = grantObject()
   const grants = [grantObject(), grantObject({ status: { conditions: [ready('False')] } }), undecided]
   const tenants = [{ status: { conditions: [ready('False')] } }, {}] as unknown as Tenant[]
-  createObjectMetrics(registry, { tenants: { list: () => tenants }, grants: { list: () => grants } })
+  const answer = (breakGlass: boolean | undefined, status: 'True' | 'False') =>
+    ({ spec: { breakGlass }, status: { conditions: [ready(status)] } }) as unknown as GrantApproval
+  const approvals = [answer(true, 'True'), answer(true, 'False'), answer(undefined, 'True'), answer(false, 'True')]
+  createObjectMetrics(registry, {
+    tenants: { list: () => tenants },
+    grants: { list: () => grants },
+    approvals: { list: () => approvals },
+  })
   const counts = async (name: string) =>
     ((await registry.getSingleMetric(name)?.get())?.values ?? []).map(({ labels, value }) =>
       [...Object.values(labels), value].join(' '),
@@ -26,6 +34,7 @@ test('counts what the caches have at each scrape', async () => {
     'Undecided false 1',
   ])
   expect(await counts('sekisho_tenants')).toEqual(['true 0', 'false 2'])
+  expect(await counts('sekisho_break_glass_approvals')).toEqual(['1'])
   tenants.pop()
   expect(await counts('sekisho_tenants')).toEqual(['true 0', 'false 1'])
 })

@@ -1,22 +1,25 @@
 // What the controllers know of the objects of tenants, as numbers. Every replica has the same caches and reports the same.
 // Labels are closed lists: never the name of an object.
 import { Gauge, type Registry } from 'prom-client'
+import type { GrantApproval } from '../api/github/grant-approval.ts'
 import { grantDecisions, type RepositoryGrant } from '../api/github/repository-grant.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import { findCondition } from '../kube/object/conditions.ts'
+import { isBreakGlass } from '../policy/grants/approvals.ts'
 import type { BuildCounts } from '../services/builds/limits/build-limiter.ts'
 
 export type CountedObjects = {
   readonly tenants: Pick<Cache<Tenant>, 'list'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'list'>
+  readonly approvals: Pick<Cache<GrantApproval>, 'list'>
 }
 
 const decisions = [...grantDecisions, 'Undecided'] as const
 const answers = ['true', 'false'] as const
 
 /** Call once per registry. Everything is counted at each scrape. */
-export function createObjectMetrics(registry: Registry, { tenants, grants }: CountedObjects): void {
+export function createObjectMetrics(registry: Registry, { tenants, grants, approvals }: CountedObjects): void {
   const registers = [registry]
   new Gauge({
     name: 'sekisho_tenants',
@@ -38,6 +41,14 @@ export function createObjectMetrics(registry: Registry, { tenants, grants }: Cou
       for (const { status } of grants.list()) this.inc({ decision: status?.decision ?? 'Undecided', ready: isReady(status) })
     },
   })
+  new Gauge({
+    name: 'sekisho_break_glass_approvals',
+    help: 'GrantApprovals by which a platform admin lifts the need for approvals in an emergency and that count now. Every replica reports the same.',
+    registers,
+    collect() {
+      this.set(approvals.list().filter(approval => isBreakGlass(approval) && isReady(approval.status) === 'true').length)
+    },
+  })
 }
 
 /** Call once per registry. `count` is called at each scrape. */
@@ -55,6 +66,6 @@ export function createBuildMetrics(registry: Registry, count: () => BuildCounts)
   })
 }
 
-function isReady(status: RepositoryGrant['status'] | Tenant['status']): (typeof answers)[number] {
+function isReady(status: GrantApproval['status'] | RepositoryGrant['status'] | Tenant['status']): (typeof answers)[number] {
   return findCondition(status?.conditions, 'Ready')?.status === 'True' ? 'true' : 'false'
 }

@@ -71,17 +71,31 @@ function evaluator(rules: readonly GrantRule[]): (atom: Atom) => AtomResult {
     throw new AppError('invalid_configuration', 'two policy rules share an id')
   if (rules.length === 0) return atom => ({ atom, effect: 'none', rule: undefined })
   const enforcer = enforcerOf(rules)
+  const named = new Set(rules.map(({ repositoryId }) => String(repositoryId)))
+  // Repositories that no rule names are one and the same to the rules: a grant of 50 is asked about as one of a single repository.
+  const known = new Map<string, Omit<AtomResult, 'atom'>>()
   return atom => {
-    const [allowed, row] = enforcer.enforceExSync(
-      atom.subject,
-      String(atom.repositoryId),
-      atom.permission,
-      familyOf(atom.permission),
-      permissionRank(atom.level),
-    )
-    const effect = row.at(-1) === 'deny' ? 'deny' : allowed ? 'allow' : 'none'
-    return { atom, effect, rule: effect === 'none' ? undefined : row[0] }
+    const { subject, permission, level } = atom
+    const id = String(atom.repositoryId)
+    const repository = named.has(id) ? id : unnamed
+    const key = JSON.stringify([subject, repository, permission, level])
+    const result = known.get(key) ?? resultOf(enforcer, { ...atom, repository })
+    known.set(key, result)
+    return { atom, ...result }
   }
+}
+
+/** No id of a repository, and not the `*` of the rules. */
+const unnamed = 'unnamed'
+
+function resultOf(
+  enforcer: Enforcer,
+  { subject, repository, permission, level }: Atom & { readonly repository: string },
+): Omit<AtomResult, 'atom'> {
+  const rank = permissionRank(level)
+  const [allowed, row] = enforcer.enforceExSync(subject, repository, permission, familyOf(permission), rank)
+  const effect = row.at(-1) === 'deny' ? 'deny' : allowed ? 'allow' : 'none'
+  return { effect, rule: effect === 'none' ? undefined : row[0] }
 }
 
 function enforcerOf(rules: readonly GrantRule[]): Enforcer {

@@ -12,6 +12,7 @@ const subject: HaltSubject = {
   requestedBy: `github|${host}|1002`,
   host,
   installationId: 77,
+  accountId: 2001,
   repositoryIds: [4001, 4002],
   workload: { kind: 'ServiceAccount', name: 'runner' },
 }
@@ -36,9 +37,26 @@ describe('a Halt', () => {
     ],
     ['a tenant', { type: 'Tenant', tenant: { name: 'acme' } }, { tenant: 'globex' }],
     ['an installation', { type: 'Installation', installation: { host, id: 77 } }, { installationId: 78 }],
+    [
+      'an account',
+      { type: 'Installation', installation: { host, id: 1, account: 2001 } },
+      { installationId: 1, accountId: 2002, host: 'github.com' },
+    ],
+    [
+      'an account that is not known',
+      { type: 'Installation', installation: { host, id: 77 } },
+      { installationId: 78, accountId: undefined },
+    ],
     ['everything', { type: 'Everything' }, { namespace: undefined }],
   ])('of %s stands in the way of that alone', (_what, target, other) => {
     expect([halts(target), halts(target, other)]).toEqual([true, false])
+  })
+
+  test('of an installation holds when the account installs the App again', () => {
+    const target = { type: 'Installation', installation: { host, id: 77, account: 2001 } } as const
+    expect(halts(target, { installationId: 78 })).toBe(true)
+    expect(halts(target, { installationId: 78, accountId: 2002 })).toBe(false)
+    expect(halts(target, { installationId: 78, host: 'github.com' })).toBe(false)
   })
 
   test('of a token stands in the way of whoever had it, under that grant, once that is known', () => {

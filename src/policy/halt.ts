@@ -1,6 +1,7 @@
 // Whether a Halt stands in the way of something. Pure: the token desk, the controllers and the broker ask this one function, so
 // that they never disagree. A Halt in the namespace of a tenant holds for what is of that tenant, and for nothing else.
 import type { Halt } from '../api/github/halt.ts'
+import type { Installation } from '../api/github/installation.ts'
 import { parseUserSubject, platformNamespace } from '../api/names.ts'
 
 type Target = Halt['spec']['target']
@@ -16,9 +17,19 @@ export type HaltSubject = {
   readonly requestedBy?: string | undefined
   readonly host?: string | undefined
   readonly installationId?: number | undefined
+  /** The account of the installation. */
+  readonly accountId?: number | undefined
   readonly repositoryIds?: readonly number[] | undefined
   /** Who asks for a token under the grant. */
   readonly workload?: { readonly kind: string; readonly name: string } | undefined
+}
+
+/** What a Halt may name of the Installation of a grant. */
+export function ofInstallation(
+  installation: Installation | undefined,
+): Pick<HaltSubject, 'host' | 'installationId' | 'accountId'> {
+  const { account, installationId } = installation?.spec ?? {}
+  return { host: account?.host, installationId, accountId: account?.id }
 }
 
 /** Whether it holds: it is not lifted, and no dry run. */
@@ -57,8 +68,10 @@ const judges: Readonly<Record<Target['type'], Judge>> = {
     return named !== undefined && named.host === person?.host && named.userId === person.id
   },
   Tenant: ({ tenant }, subject) => tenant !== undefined && tenant.name === subject.tenant,
-  Installation: ({ installation }, { host, installationId }) =>
-    installation !== undefined && installation.host === host && installation.id === installationId,
+  Installation: ({ installation }, { host, installationId, accountId }) =>
+    installation !== undefined &&
+    installation.host === host &&
+    (installation.id === installationId || (accountId !== undefined && installation.account === accountId)),
   // What is of no tenant is nobody's token.
   Everything: (_, { namespace }) => namespace !== undefined,
 }

@@ -142,6 +142,10 @@ describe.each(databases)('the store on $name', ({ start }) => {
       const another = (limit: number, counted: Date) =>
         store.tokens.intendWithin(intent({ subject: request.subject }), { limit, since: counted })
       expect(await another(1, since)).toBeUndefined()
+      // Counted are the last 120 s and one millisecond, of which the one intent is the first.
+      const freeAt = await store.tokens.quotaFreeAt(request.subject.namespace, { limit: 1, since })
+      expect(freeAt).toEqual(new Date(clock.now().getTime() + 1))
+      expect(await store.tokens.quotaFreeAt(request.subject.namespace, { limit: 2, since })).toEqual(clock.now())
       expect(await another(2, since)).toBeDefined()
       expect(await another(1, clock.now())).toBeDefined()
     })

@@ -59,6 +59,8 @@ export type TokenRegistry = {
     intent: TokenIntent,
     quota: { readonly limit: number; readonly since: Date },
   ) => Promise<string | undefined>
+  /** When `intendWithin` will accept again, with nothing else intended meanwhile. */
+  readonly quotaFreeAt: (namespace: string, quota: { readonly limit: number; readonly since: Date }) => Promise<Date>
   /**
    * Throws `conflict` unless the intent is open. With a reason in `revoking`, the token is under revocation from the start and
    * can never be delivered.
@@ -138,7 +140,10 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry & Pi
   }
 }
 
-function intents({ prisma, clock }: TokenRegistryDeps): Pick<TokenRegistry, 'intend' | 'intendWithin' | 'orphans'> {
+function intents({
+  prisma,
+  clock,
+}: TokenRegistryDeps): Pick<TokenRegistry, 'intend' | 'intendWithin' | 'quotaFreeAt' | 'orphans'> {
   const insert = async (tokens: PrismaClient['tokenRow'], intent: TokenIntent): Promise<string> => {
     const id = randomUUID()
     await tokens.create({ data: { ...intentColumns(intent), id, state: 'intended', intendedAt: clock.now() } })
@@ -154,6 +159,18 @@ function intents({ prisma, clock }: TokenRegistryDeps): Pick<TokenRegistry, 'int
         const count = await transaction.tokenRow.count({ where: { namespace, intendedAt: { gt: quota.since } } })
         return count >= quota.limit ? undefined : insert(transaction.tokenRow, intent)
       })
+    },
+    async quotaFreeAt(namespace, { limit, since }) {
+      const now = clock.now()
+      // The youngest of those that have to leave the time that is counted.
+      const [last] = await prisma.tokenRow.findMany({
+        where: { namespace, intendedAt: { gt: since } },
+        orderBy: { intendedAt: 'desc' },
+        skip: Math.max(0, limit - 1),
+        take: 1,
+        select: { intendedAt: true },
+      })
+      return last === undefined ? now : new Date(last.intendedAt.getTime() + now.getTime() - since.getTime())
     },
     async orphans(olderThan) {
       const rows = await prisma.tokenRow.findMany({
@@ -234,7 +251,7 @@ function revokingColumns(reason: string, at: Date) {
   return { state: 'revoking', reason: reason.slice(0, 1024), endingAt: at }
 }
 
-type LiveTokens = Omit<TokenRegistry, keyof Outcomes | 'intend' | 'intendWithin' | 'orphans' | 'deleteExpired'>
+type LiveTokens = Omit<TokenRegistry, keyof Outcomes | 'intend' | 'intendWithin' | 'quotaFreeAt' | 'orphans' | 'deleteExpired'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow

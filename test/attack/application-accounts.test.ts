@@ -19,6 +19,8 @@ const statefulSets = `/apis/apps/v1${acme}/statefulsets`
 
 /** May run commands in all pods of the namespace, and change nothing: a holder of half of a role. */
 const operator: Identity = { user: 'github|github.localhost|1077', groups: ['attack:commands'] }
+/** Holds Kubernetes' built-in role `edit`, which contains none of our kinds. */
+const editor: Identity = { user: 'github|github.localhost|1078', groups: [] }
 
 let cluster: AttackCluster
 type Named = { readonly metadata: { readonly name: string; readonly uid: string } }
@@ -53,6 +55,11 @@ beforeAll(async () => {
     ...{ apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata },
     subjects: [{ apiGroup, kind: 'Group', name: 'attack:commands' }],
     roleRef: { apiGroup, kind: 'ClusterRole', name: metadata.name },
+  })
+  await admin.call('POST', `${rbac}${acme}/rolebindings`, {
+    ...{ apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata: { name: 'attack-edit' } },
+    subjects: [{ apiGroup, kind: 'User', name: editor.user }],
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'edit' },
   })
   const manifests = policyFiles()
   for (const rule of rules)
@@ -122,6 +129,35 @@ describe('what the platform rendered', () => {
       )
     })
     expect(await podsOf('planted')).toEqual([])
+  })
+})
+
+describe('the image of a pod that runs under the account', () => {
+  const set = (as: Identity, path: string, image: string, name = 'main'): Promise<Reply> =>
+    cluster.send(as, {
+      method: 'PATCH',
+      path: `${pods}/${path}`,
+      body: { spec: { containers: [{ name, image }] } },
+      type: 'application/strategic-merge-patch+json',
+    })
+
+  test('is what was rendered: neither a holder of edit nor who may change the Application puts another one there', async () => {
+    const [pod] = await podsOf('under-')
+    const name = pod?.metadata.name ?? ''
+    // RBAC lets the holder of edit do it in every other pod.
+    expect((await set(editor, 'runner?dryRun=All', 'registry.test/other', 'extra')).status).toBe(200)
+    for (const as of [editor, dave]) {
+      const reply = await set(as, name, 'registry.test/stolen')
+      expect([as.user, reply.status, reply.message]).toEqual([
+        as.user,
+        403,
+        expect.stringContaining("'sekisho-application-pods'"),
+      ])
+      await set(as, `${name}/resize`, 'registry.test/stolen')
+      await set(as, `${name}/ephemeralcontainers`, 'registry.test/stolen')
+    }
+    const after = JSON.stringify(await cluster.admin.call('GET', `${pods}/${name}`))
+    expect(after).not.toContain('registry.test/stolen')
   })
 })
 

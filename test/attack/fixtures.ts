@@ -33,6 +33,7 @@ import { podLabelFixtures } from './rows/pod-label-rows.ts'
 import { runtimeClassFixtures, runtimeClassNamespaces } from './rows/runtime-class-rows.ts'
 import { proxyFixtures } from './rows/service-proxy-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
+import { tokenSecretFixtures } from './rows/token-secret-rows.ts'
 import { volumeFixtures } from './rows/volume-rows.ts'
 
 const everyGroup = [
@@ -139,6 +140,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...ingressFixtures,
     ...volumeFixtures,
     ...claimTemplateFixtures,
+    ...tokenSecretFixtures,
     ...podEndFixtures,
     ...budgetFixtures,
     ...podDeletionFixtures,

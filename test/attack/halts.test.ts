@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.stop())
 
-const names = ['halt-places', 'halted-persons', 'halted-persons-elsewhere']
+const names = ['halt-places', 'halted-persons', 'halted-persons-elsewhere', 'halted-answers']
 const policies: readonly Manifest[] = [...policyFiles()].flatMap(([file, manifests]) =>
   names.includes(file.replace('.yaml', '')) ? manifests : [],
 )
@@ -31,8 +31,8 @@ const refusals = haltPolicyRows.filter(({ expected }) => expected !== 'allowed')
 
 test('Halts are where they hold for something, and whom they name changes nothing with a token of before', async () => {
   expect(policies.map(({ kind }) => kind.replace('ValidatingAdmission', '')).toSorted()).toEqual([
-    ...Array(3).fill('Policy'),
-    ...Array(4).fill('PolicyBinding'),
+    ...Array(4).fill('Policy'),
+    ...Array(6).fill('PolicyBinding'),
   ])
   // Without the policies nothing is refused.
   expect((await attemptAll()).filter(({ status }) => status >= 300)).toEqual([])

@@ -28,6 +28,7 @@ import { proxyRows } from './rows/service-proxy-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
 import { taskRows } from './rows/task-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
+import { laterTokenSecretRows, tokenSecretRows } from './rows/token-secret-rows.ts'
 import { volumeRows } from './rows/volume-rows.ts'
 
 const everyForm: readonly Row[] = [
@@ -37,6 +38,8 @@ const everyForm: readonly Row[] = [
   ...secretRows,
   ...referenceRows,
   ...laterRows,
+  ...tokenSecretRows,
+  ...laterTokenSecretRows,
   ...namespaceRows,
   ...networkRows,
   ...proxyRows,

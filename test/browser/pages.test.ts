@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tokenLives } from '../../src/api/audit/access/token-lives.ts'
+import type { GrantApproval } from '../../src/api/github/grant-approval.ts'
+import type { RepositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { tokensPage } from '../../src/broker/pages/audit/tokens-page.ts'
 import { buildPage, buildsPage } from '../../src/broker/pages/builds.ts'
 import { homePage } from '../../src/broker/pages/home.ts'
@@ -16,6 +18,7 @@ import { previewsPage } from '../../src/broker/pages/previews.ts'
 import { everything } from '../../src/broker/pages/state/choice.ts'
 import { styleSheet } from '../../src/broker/pages/style.ts'
 import { applicationPage } from '../../src/broker/pages/tenant/application-page.ts'
+import { grantsPage } from '../../src/broker/pages/tenant/grants.ts'
 import { offboardPage } from '../../src/broker/pages/tenant/offboard-page.ts'
 import { rolesPage } from '../../src/broker/pages/tenant/roles-page.ts'
 import { tenantPage } from '../../src/broker/pages/tenant/tenant-page.ts'
@@ -52,12 +55,52 @@ const tokenEntries = ['token.minted', 'token.delivered'].map((action, index) => 
 }))
 const liveTokens = Array.from({ length: 12 }, () => tokenLives(tokenEntries)).flat()
 
+const waitingGrants = Array.from(
+  { length: 12 },
+  (_, index): RepositoryGrant =>
+    ({
+      metadata: {
+        name: `${'read-the-documents-'.repeat([0, 1, 5][index % 3] ?? 0)}${index}`,
+        namespace,
+        uid: `0a5e1f7c-3b1d-4c62-9f0e-${index}`,
+      },
+      spec: {
+        repositories: ['acme/shop'],
+        permissions: { contents: 'read', pull_requests: 'write', deployments: 'write' },
+        subjects: [{ kind: 'ServiceAccount', name: 'runner-of-tests'.repeat(5) }],
+        delivery: 'GitProxy',
+        reason: 'x'.repeat(500),
+        requestedBy: index === 0 ? person.subject : 'github|github.com|1002',
+      },
+      status: {
+        decision: 'Waiting',
+        rule: `ClusterGrantPolicy/${'p'.repeat(120)}/two-look-at-it`,
+        approvals: { required: 5, given: 2 },
+        requestedRepositories: details.repositories.map(({ id, fullName }) => ({ id, name: fullName })),
+      },
+    }) as unknown as RepositoryGrant,
+)
+const answers = Array.from(
+  { length: 25 },
+  () =>
+    ({
+      spec: { answer: 'Approve', reason: 'y'.repeat(500), requestedBy: 'github|github.com|1003' },
+    }) as unknown as GrantApproval,
+)
+const grantsView = {
+  waiting: { items: waitingGrants.map(grant => ({ grant, answers })), more: true },
+  mayAnswer: true,
+  logins: new Map([['github|github.com|1003', 'mia-of-the-operations']]),
+}
+
 const pages: Readonly<Record<string, Html>> = {
   '/': homePage({
     ...{ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example' },
     ...{ platformAdmin: true, auditor: true },
   }),
   '/tenants/acme': tenant(),
+  '/waiting-grants': tenant({ waitingGrants: { items: waitingGrants, more: true } }),
+  '/tenants/acme/grants': grantsPage({ person, namespace, view: grantsView }),
   '/tenants/acme/applications/app': applicationPage({ person, namespace, view: applicationView }),
   '/tenants/acme/builds': buildsPage({ person, namespace, list, now }),
   '/tenants/acme/builds/build': buildPage({ person, build, log: 'l'.repeat(400), isWhole: true, now }),

@@ -46,7 +46,6 @@ beforeAll(async () => {
     tokenRoutes({
       desk: { grantUid: async () => 'uid', request: () => Promise.reject(new AppError('forbidden', 'no')) },
       identify: workloadIdentifier({ client, clock: systemClock }),
-      endpointsOfHost: () => undefined,
     }),
   )
   const deskPort = await listen(desk, { host: '127.0.0.1', port: 0 })

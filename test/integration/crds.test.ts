@@ -50,6 +50,8 @@ const grantSpec = {
   requestedBy: 'github|github.com|1',
 }
 
+const inSecret = { ...grantSpec, delivery: 'Secret' }
+
 const remoteSyncSpec = {
   installation: 'github',
   repository: 'acme/shop',
@@ -59,7 +61,7 @@ const remoteSyncSpec = {
   requestedBy: 'github|github.com|1',
 }
 
-type Case = { readonly kind: string; readonly spec: object; readonly says: RegExp }
+type Case = { readonly kind: string; readonly name?: string; readonly spec: object; readonly says: RegExp }
 
 const pipelineSpec = (limits: object, application: object = { processes: [{ name: 'web', port: 3000 }] }) => ({
   installation: 'github',
@@ -118,8 +120,40 @@ const refused: Readonly<Record<string, Case>> = {
   },
   'a delivery that is not built': {
     kind: 'RepositoryGrant',
-    spec: { ...grantSpec, delivery: 'Secret' },
+    spec: { ...grantSpec, delivery: 'Vault' },
     says: /spec\.delivery: Invalid value: [^:]*: not in this version: use TokenEndpoint/,
+  },
+  'a format of a Secret for another delivery': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, secret: { format: 'DockerConfig' } },
+    says: /spec\.secret: .*belongs to the delivery Secret/,
+  },
+  'a token in a Secret for a RemoteSync': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, delivery: 'Secret', subjects: [{ kind: 'RemoteSync', name: 'shop' }] },
+    says: /spec\.subjects: .*must be Applications or ServiceAccounts/,
+  },
+  'a token in a Secret for a ServiceAccount of a long name': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, delivery: 'Secret', subjects: [{ kind: 'ServiceAccount', name: 'a'.repeat(151) }] },
+    says: /at most 150 characters/,
+  },
+  'a repository of Argo CD that is two': {
+    kind: 'RepositoryGrant',
+    spec: { ...inSecret, repositories: ['acme/shop', 'acme/site'], secret: { format: 'ArgoCDRepository' } },
+    says: /spec\.repositories: .*must name one repository/,
+  },
+  'a token in a Secret under a name with a dot': {
+    kind: 'RepositoryGrant',
+    name: 'read.shop',
+    spec: inSecret,
+    says: /metadata\.name of a grant with the delivery Secret/,
+  },
+  'a token in a Secret under a long name': {
+    kind: 'RepositoryGrant',
+    name: 'a'.repeat(64),
+    spec: inSecret,
+    says: /at most 63 characters and no dot/,
   },
   'a subject of a kind that is not built': {
     kind: 'RepositoryGrant',
@@ -200,9 +234,9 @@ function objectOf(kindName: string, name: string, spec: object): object {
 }
 
 describe('the API server refuses', () => {
-  test.each(Object.entries(refused))('%s, and names the field', async (_name, { kind, spec, says }) => {
-    const { name, admin } = await withNamespace()
-    const answer = await admin.request('POST', pathOf(kind, name), objectOf(kind, 'x', spec))
+  test.each(Object.entries(refused))('%s, and names the field', async (_name, { kind, name = 'x', spec, says }) => {
+    const { name: namespace, admin } = await withNamespace()
+    const answer = await admin.request('POST', pathOf(kind, namespace), objectOf(kind, name, spec))
     expect(answer.status).toBe(422)
     expect(JSON.stringify(answer.body)).toMatch(says)
   })

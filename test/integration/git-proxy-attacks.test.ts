@@ -1,5 +1,6 @@
 // What workloads and a git server in GitHub's place may try against the git proxy: each is bounded, and what should not go on is
 // cut.
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -124,6 +125,49 @@ describe('a workload', () => {
     expect(await records(fixture, 'git.push-intended')).toEqual([])
   })
 
+  test('pushes refs that its grant does not name: GitHub hears nothing, and the log says which', async () => {
+    const { fixture, requests, token } = await opened()
+    await fixture.approve('release-shop', { git: { refs: ['refs/heads/release/*'] } })
+    const push = (...refs: readonly string[]) =>
+      rawRequest(fixture, token, {
+        ...{ grant: 'release-shop', path: '/git-receive-pack' },
+        body: pushBody(
+          refs.map(ref => `${zero} ${one} ${ref}`),
+          pack,
+        ),
+      })
+    const refused = await push('refs/heads/release/1', 'refs/heads/main')
+    expect([refused.status, refused.text]).toEqual([200, expect.stringContaining('spec.git.refs has refs/heads/release/*')])
+    expect(requests).toEqual([])
+    const { namespace } = fixture
+    expect(await environment.store.audit.list({ namespace, action: 'git.refused', limit: 10 })).toMatchObject([
+      { details: { check: 'RefNotAllowed', ref: 'refs/heads/main' } },
+    ])
+    expect((await push('refs/heads/release/1')).status).toBe(200)
+    expect(requests).toHaveLength(1)
+  })
+
+  test('sends a pack of 20 MiB behind a ref that is refused: nothing reaches GitHub, and memory stays flat', async () => {
+    const { fixture, requests, token } = await opened()
+    const { sent, answer } = openRequest(fixture, token, { path: '/git-receive-pack' })
+    const list = pushBody([`${zero} ${one} refs/pull/1/head`], pack)
+    const piece = Buffer.alloc(1024 * 1024, 'x')
+    const held = () => process.memoryUsage().arrayBuffers
+    const before = held()
+    let most = before
+    sent.write(list)
+    for (let count = 0; count < 20; count++) {
+      if (!sent.write(piece)) await once(sent, 'drain')
+      most = Math.max(most, held())
+    }
+    sent.end()
+    const { status, text } = await answer
+    expect([status, text]).toEqual([200, expect.stringContaining('only branches')])
+    expect(requests).toEqual([])
+    // Client and proxy are one process here.
+    expect(most - before).toBeLessThan(10 * 1024 * 1024)
+  })
+
   test('pushes 100,000 refs and is told how many may be', async () => {
     const { fixture, requests, token } = await opened()
     const commands = Array.from({ length: 100_000 }, (_none, at) => `${zero} ${one} refs/heads/${at}`)
@@ -194,7 +238,28 @@ describe('a workload', () => {
   })
 })
 
+/** Writes as fast as it is read. Resolves to the bytes that were taken when the connection is closed. */
+async function endlessly(response: ServerResponse): Promise<number> {
+  let bytes = 0
+  const piece = Buffer.alloc(64 * 1024)
+  while (!response.destroyed) {
+    bytes += piece.length
+    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  }
+  return bytes
+}
+
 describe('a server in GitHub’s place', () => {
+  test('that refuses with an answer without end: the connection is closed, and next to nothing of it is read', async () => {
+    const taken = Promise.withResolvers<number>()
+    const { fixture, token } = await opened((_request, response) => {
+      taken.resolve(endlessly(response.writeHead(403)))
+    })
+    const got = await rawRequest(fixture, token, { method: 'GET', path: '/info/refs?service=git-upload-pack' })
+    expect(got.status).toBe(403)
+    expect(await taken.promise).toBeLessThan(16 * 1024 * 1024)
+  })
+
   test.each<readonly [string, (request: IncomingMessage, response: ServerResponse) => void, number, string]>([
     [
       'redirects',
@@ -220,6 +285,16 @@ describe('a server in GitHub’s place', () => {
       503,
       'not of git’s protocol',
     ],
+    // What it says beside the refusal is not read.
+    ...[401, 403, 429].map(
+      status =>
+        [
+          `refuses with ${status} and never ends`,
+          (_request: IncomingMessage, response: ServerResponse) => void endlessly(response.writeHead(status)),
+          status === 429 ? 503 : 403,
+          status === 429 ? 'limits the rate' : 'GitHub refused',
+        ] as const,
+    ),
     ['hangs up', request => request.socket.destroy(), 503, 'cannot be reached'],
   ])('that %s: the workload is told, and sees no token', async (_case, answer, status, text) => {
     const { fixture, requests, token } = await opened(answer)

@@ -38,7 +38,7 @@ type Shop = TenantFixture & {
 /** A tenant with the controllers of grants and Applications, and a desk. */
 async function started(): Promise<Shop> {
   const fixture = await withTenant(environment)
-  const { namespace, desk, endpoints } = fixture
+  const { namespace, desk } = fixture
   await fixture.applyTenant()
   await readyReason(fixture.client, tenant, { name: namespace }, 'NamespacesReady')
   await fixture.bind()
@@ -49,10 +49,7 @@ async function started(): Promise<Shop> {
   const controllersClient = onlyNamed(restrictedTo(controllers, namespace), applicationChart, chartOf(namespace))
   await startApplicationController({ controllersClient, platformNamespace }, renderer)
   const server = await createWebServer({ log: silentLog })
-  const endpointsOfHost = (host: string) => (host === endpoints.host ? endpoints : undefined)
-  await server.register(
-    tokenRoutes({ desk, identify: workloadIdentifier({ client: controllers, clock: systemClock }), endpointsOfHost }),
-  )
+  await server.register(tokenRoutes({ desk, identify: workloadIdentifier({ client: controllers, clock: systemClock }) }))
   onTestFinished(() => server.close())
   return {
     ...fixture,

@@ -1,5 +1,6 @@
 // Approvals on a real API server with the GitHub emulator: a grant that waits, whose answers count, and what ends with them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { events } from '../../src/api/builtin/index.ts'
 import { type GrantApproval, grantApproval } from '../../src/api/github/grant-approval.ts'
 import { type GrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { type Halt, halt } from '../../src/api/github/halt.ts'
@@ -35,9 +36,9 @@ async function policed(approvals: number): Promise<TenantFixture> {
   return fixture
 }
 
-type Answer = { readonly by: string; readonly answer?: 'Approve' | 'Deny'; readonly name?: string }
+type Answer = { readonly by: string; readonly answer?: 'Approve' | 'Deny'; readonly name?: string; readonly more?: object }
 
-function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer = 'Approve', name: own }: Answer) {
+function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer = 'Approve', name: own, more }: Answer) {
   const { apiVersion, kind } = grantApproval
   const { name, namespace = '', uid = '' } = grant.metadata
   const spec = {
@@ -45,6 +46,7 @@ function answer({ client }: TenantFixture, grant: RepositoryGrant, { by, answer 
     answer,
     reason: 'a test answers',
     requestedBy: by,
+    ...more,
   }
   const object = {
     apiVersion,
@@ -144,6 +146,67 @@ test('one who denies ends an approved grant, whoever approves; taken back, it is
   await grantIs(fixture, 'DeniedByPerson')
   await withdraw(fixture, denial)
   await grantIs(fixture, 'Approved')
+})
+
+const opening = { by: 'kubernetes-admin', name: 'outage', more: { breakGlass: true, lifetimeSeconds: 3600 } }
+
+test('break-glass of a platform admin stands for everybody who is missing, loudly, and its end revokes', async () => {
+  const fixture = await policed(2)
+  const { namespace } = fixture
+  const grant = await waiting(fixture)
+  expect(grant.status).toMatchObject({ approvals: { required: 2, given: 0 }, requestedRepositories: [{ name: 'acme/shop' }] })
+  const opened = await answer(fixture, grant, opening)
+  await answerIs(fixture, opened, 'Counted')
+  const approved = await grantIs(fixture, 'Approved')
+  expect(approved.status?.rule).toMatch(/^GrantApproval\/outage,GrantPolicy\/rules\/ask/)
+  const subject = { kind: 'ServiceAccount', namespace, name: 'runner', uid: 'runner-uid' }
+  const token = (await fixture.desk.request({ grant: approved, subject, actor: 'test' })).token
+  const works = async () =>
+    (await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers: { authorization: `Bearer ${token.reveal()}` } })).status
+  expect(await works()).toBe(200)
+  const [decision] = await environment.store.audit.list({ namespace, action: 'grant.decided', limit: 1 })
+  expect(decision?.details).toMatchObject({
+    decision: 'Approved',
+    breakGlass: { by: 'kubernetes-admin', reason: 'a test answers' },
+  })
+  expect(decision?.details).not.toHaveProperty('approvedBy')
+  const event = await waitUntil('the Event', async () =>
+    (await client.list(events, { namespace })).find(({ reason }) => reason === 'BreakGlass'),
+  )
+  expect(event).toMatchObject({ type: 'Warning', involvedObject: { kind: 'RepositoryGrant', name: 'read-shop' } })
+  await withdraw(fixture, opened)
+  await grantIs(fixture, 'WaitingForApproval')
+  await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))
+})
+
+test('break-glass is no approval among others, and who denies ends it', async () => {
+  const fixture = await policed(2)
+  const grant = await waiting(fixture)
+  const opened = await answer(fixture, grant, opening)
+  await grantIs(fixture, 'Approved')
+  const denial = await answer(fixture, grant, { by: mia, answer: 'Deny' })
+  await grantIs(fixture, 'DeniedByPerson')
+  await answer(fixture, grant, { by: olivia })
+  await withdraw(fixture, opened)
+  await withdraw(fixture, denial)
+  const left = await grantIs(fixture, 'WaitingForApproval')
+  expect(left.status?.approvals).toEqual({ required: 2, given: 1 })
+})
+
+test.each([
+  ['longer than an hour', { breakGlass: true, lifetimeSeconds: 3601 }],
+  ['for as long as approvals count', { breakGlass: true }],
+  ['on a page', { breakGlass: true, lifetimeSeconds: 60, via: 'Page' }],
+])('break-glass %s is refused', async (_what, more) => {
+  const fixture = await policed(1)
+  const grant = await waiting(fixture)
+  await expect(answer(fixture, grant, { ...opening, more })).rejects.toThrow('breakGlass')
+})
+
+test('break-glass that denies is refused', async () => {
+  const fixture = await policed(1)
+  const grant = await waiting(fixture)
+  await expect(answer(fixture, grant, { ...opening, answer: 'Deny' })).rejects.toThrow('breakGlass approves')
 })
 
 test('a name that no record could hold is refused', async () => {

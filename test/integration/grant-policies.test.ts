@@ -84,6 +84,45 @@ describe('a GrantPolicy', () => {
     expect(decisions.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied', 'allowed'])
   })
 
+  test('says how long tokens live: a shorter time ends those that live, and what GitHub has ends with it', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    await fixture.requestGrant('read-shop', 'dave')
+    const grant = await grantIs(fixture, 'Approved')
+    const subject = { kind: 'ServiceAccount', namespace, name: 'runner', uid: 'runner-uid' }
+    const take = () => fixture.desk.request({ grant, subject, actor: 'test' })
+    const answer = async ({ token }: Awaited<ReturnType<typeof take>>) =>
+      (await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers: { authorization: `Bearer ${token.reveal()}` } })).status
+    const lifetimes = (seconds: number) =>
+      waitUntil(`tokens live for ${seconds} s`, async () => {
+        const now = await client.get(repositoryGrant, { namespace, name: 'read-shop' })
+        return now?.status?.tokenLifetimes?.[0]?.seconds === seconds ? now : undefined
+      })
+    const long = await take()
+    const minutes = { name: 'minutes', effect: 'Allow', permissions: { contents: 'read' } }
+    await cap(fixture, [{ ...minutes, tokenLifetimeSeconds: 300 }])
+    await lifetimes(300)
+    await waitUntil('the token that would have lived longer is revoked', async () =>
+      (await answer(long)) === 401 ? true : undefined,
+    )
+    const short = await take()
+    expect(short.expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(await answer(short)).toBe(200)
+    // The tenant cannot prolong what the platform caps, and can shorten it.
+    await write(fixture, [{ ...minutes, tokenLifetimeSeconds: 3600 }])
+    await waitUntil('the policy of the tenant counts', async () => {
+      const now = await client.get(repositoryGrant, { namespace, name: 'read-shop' })
+      return now?.status?.observedPolicies?.endsWith('none') === false ? now : undefined
+    })
+    expect((await take()).expiresAt).toEqual(short.expiresAt)
+    await write(fixture, [{ ...minutes, tokenLifetimeSeconds: 60 }])
+    await lifetimes(60)
+    await client.delete(clusterGrantPolicy, { name: namespace })
+    await write(fixture, [{ ...minutes, tokenLifetimeSeconds: 3600 }])
+    await lifetimes(3600)
+    expect((await take()).expiresAt.getTime()).toBeGreaterThan(Date.now() + 3_000_000)
+  })
+
   test('that denies in any case costs no request to GitHub', async () => {
     const fixture = await readyTenant()
     await write(fixture, [denyShop])
@@ -161,6 +200,9 @@ describe('the API server refuses', () => {
     ['a pattern without an owner', { repositories: ['*'] }],
     ['an effect that does not exist', { effect: 'Notify' }],
     ['approvals of a rule that denies', { approvals: 2 }],
+    ['a life of tokens of a rule that denies', { tokenLifetimeSeconds: 60 }],
+    ['a life of tokens of seconds', { effect: 'Allow', tokenLifetimeSeconds: 59 }],
+    ['a life of tokens beyond GitHub’s', { effect: 'Allow', tokenLifetimeSeconds: 3601 }],
     ['six approvals', { effect: 'RequireApproval', approvals: 6 }],
     ['no permission', { permissions: {} }],
     ['a permission that is a pattern', { permissions: { 'organization_*': 'read' } }],
@@ -172,7 +214,7 @@ describe('the API server refuses', () => {
     const name = fixture.namespace
     const object = { apiVersion, kind, metadata: { name }, spec: { rules: [{ ...rule, ...change }] } } as unknown as GrantPolicy
     await expect(fixture.client.create(clusterGrantPolicy, object, { fieldManager, dryRun: true })).rejects.toThrow(
-      /Invalid value|Unsupported value|Too long|not in this version|must/,
+      /Invalid value|Unsupported value|Too long|not in this version|must|belongs to/,
     )
   })
 

@@ -377,12 +377,11 @@ describe('the desk’s routes for workloads', () => {
 
   async function withDeskServer(fixture: TenantFixture): Promise<WebServer> {
     const server = await createWebServer({ log: silentLog })
-    const { client, desk, endpoints } = fixture
+    const { client, desk } = fixture
     await server.register(
       tokenRoutes({
         desk,
         identify: workloadIdentifier({ client, clock: systemClock }),
-        endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined),
       }),
     )
     onTestFinished(() => server.close())

@@ -105,6 +105,30 @@ function platformKinds(as: Actor, namespace: string): readonly ApiAttempt[] {
   ]
 }
 
+/** Answers to grants that nobody may give so: in an emergency, as the platform, or in the name of somebody else. */
+function grantAnswers(as: Actor, namespace: string): readonly ApiAttempt[] {
+  const apiVersion = 'github.sekisho.dev/v1alpha1'
+  const grant = { name: 'attack', uid: '0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11' }
+  const other = { requestedBy: 'github|github.localhost|1001' }
+  const wrong = [
+    { breakGlass: true, lifetimeSeconds: 600 },
+    { breakGlass: true, lifetimeSeconds: 600, ...other },
+    { via: 'Page' },
+  ]
+  return [...wrong, { via: 'Page', ...other }, other].map(more => ({
+    as,
+    method: 'POST',
+    path: groupPath(apiVersion, namespace, 'grantapprovals'),
+    json: {
+      apiVersion,
+      kind: 'GrantApproval',
+      metadata: { name: 'attack' },
+      spec: { grant, answer: 'Approve', reason: 'an attack', ...more },
+    },
+    dry: true,
+  }))
+}
+
 /** What a viewer must not write in the tenant's own namespace. */
 function viewerWrites(as: Actor): readonly ApiAttempt[] {
   const create = (path: string, apiVersion: string, kind: string): ApiAttempt => ({
@@ -154,6 +178,19 @@ export const kindAttacks: readonly Attack[] = [
         ...platformKinds('gary', tenantNamespace),
         ...platformKinds('gary', neighbourNamespace),
         ...platformKinds('dave', tenantNamespace),
+      ]),
+  },
+  {
+    name: 'kinds/grant-answers',
+    as: 'gary, admin of globex, and dave, developer of acme',
+    against: 'grants that wait for people',
+    tries: 'Approves a grant by break-glass, as if on a page, and in the name of olivia.',
+    expected: ['RBAC', 'admission'],
+    attempts: world =>
+      apiAttempts(world, [
+        ...grantAnswers('gary', neighbourNamespace),
+        ...grantAnswers('gary', tenantNamespace),
+        ...grantAnswers('dave', tenantNamespace),
       ]),
   },
   {

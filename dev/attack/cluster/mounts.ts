@@ -119,9 +119,10 @@ export const mountAttacks: readonly Attack[] = [
     name: 'mounts/tokens',
     as: 'gary, admin of globex',
     against: 'reserved Secrets for tokens (ghtok-…)',
-    tries: 'Pods and pod templates that mount, name or project a reserved Secret in each of the fields that Kubernetes reads.',
+    tries:
+      'Pods and pod templates that mount, name or project the token of an Application in each of the fields that Kubernetes reads.',
     expected,
-    attempts: async world => apiAttempts(world, await mounts(world, 'ghtok-attack')),
+    attempts: async world => apiAttempts(world, await mounts(world, 'ghtok-sekisho-app-attack.attack')),
   },
   {
     name: 'mounts/registry-credentials',

@@ -98,6 +98,9 @@ function handedOn(as: HolderActor): readonly ApiAttempt[] {
   ])
 }
 
+const tokenSecret = 'ghtok-sekisho-app-attack.attack'
+const tokenVolume = { volumes: [{ name: 'v', secret: { secretName: tokenSecret } }] }
+
 function ofPlatform(as: HolderActor): readonly ApiAttempt[] {
   const pod = (metadata: object, spec: object): object => ({ apiVersion: 'v1', kind: 'Pod', metadata, spec })
   const mounting = (name: string): object => podSpec('x', {}, { envFrom: [{ secretRef: { name } }] })
@@ -106,6 +109,15 @@ function ofPlatform(as: HolderActor): readonly ApiAttempt[] {
     ...['ghtok-x', 'sekisho-registry-pull'].map(name =>
       post(corePath(neighbourNamespace, 'pods'), pod({ name: 'attack' }, mounting(name))),
     ),
+    // The token of an Application.
+    post(corePath(neighbourNamespace, 'pods'), pod({ name: 'attack' }, podSpec('x', tokenVolume))),
+    post(corePath(neighbourNamespace, 'serviceaccounts'), {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'attack' },
+      imagePullSecrets: [{ name: tokenSecret }],
+    }),
+    post(corePath(neighbourNamespace, 'secrets'), { apiVersion: 'v1', kind: 'Secret', metadata: { name: tokenSecret } }),
     ...namespaces.map(namespace =>
       post(corePath(namespace, 'pods'), pod({ name: 'attack' }, { ...podSpec('x'), hostPID: true, hostNetwork: true })),
     ),
@@ -141,7 +153,7 @@ export const builtInRoleAttacks: readonly Attack[] = [
     as: 'holders of the built-in view, edit and admin, whom a cluster administrator bound in globex and globex-build',
     against: 'ServiceAccounts, builds, roles and reserved Secrets there',
     tries:
-      'Tokens of ServiceAccounts of the platform, connections into builds, roles for everybody, objects of kpack, pods with reserved Secrets or with the processes of their node.',
+      'Tokens of ServiceAccounts of the platform, connections into builds, roles for everybody, objects of kpack, pods with reserved Secrets or with the token of an Application, or with the processes of their node.',
     expected: ['RBAC', 'admission', 'Pod Security'],
     async attempts(world) {
       const holders = Object.keys(holderAccounts) as HolderActor[]

@@ -1,5 +1,5 @@
-// The broker's way to approve a commit of a fork, asked by those who cannot: another tenant, a viewer, a stranger. That those
-// who may only read the repository approve nothing that waits is tried by deputies/forks.
+// The broker's ways to approve a commit of a fork and to answer for a grant, asked by those who cannot: another tenant, a
+// viewer, a stranger. That those who may only read the repository approve nothing that waits is tried by deputies/forks.
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'
 import { type Ask, ask } from './broker.ts'
@@ -32,6 +32,20 @@ function attempts(as: Actor): readonly Ask[] {
       body: new URLSearchParams({ csrf: 'x', pipeline: 'shop', number: '1', headCommit: commit }).toString(),
       statuses: [400, 401, 403, 404],
     },
+    ...['Approve', 'Deny'].map(
+      (answer): Ask => ({
+        name: `answer for a grant of acme without a session (${answer})`,
+        as,
+        path: '/tenants/acme/grants/answer',
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({
+          ...{ csrf: 'x', grant: 'demo-release', uid: '0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11' },
+          ...{ answer, reason: 'an attack' },
+        }).toString(),
+        statuses: [400, 401, 403, 404],
+      }),
+    ),
   ]
 }
 
@@ -39,8 +53,8 @@ export const approvalAttacks: readonly Attack[] = [
   {
     name: 'broker/approvals',
     as: 'gary of globex, noah, and a client without a credential',
-    against: 'commits of forks that wait for an approval in acme',
-    tries: 'Approves a commit by the API and by the form of the page.',
+    against: 'commits of forks, and grants, that wait for an approval in acme',
+    tries: 'Approves a commit by the API and by the form of the page, and answers for a grant by its form.',
     expected: ['broker', 'authentication'],
     attempts: world => actors.flatMap(as => attempts(as).map(planned => ask(world, planned))),
   },

@@ -24,6 +24,7 @@ export const stateOwners: Readonly<Record<string, string>> = {
 /** Files with a Map or Set that looks like state and is none, each with the reason. */
 export const notState: Readonly<Record<string, string>> = {
   'src/api/audit/access/deliveries.ts': 'of one answer',
+  'src/policy/decide-grant.ts': 'of one decision',
   'src/services/builds/source-store/git/incomplete-files.ts': 'of one check of a commit',
   'src/kube/manager.ts': 'the controllers, which are added before the start and never change',
   'src/lib/hash-chain/attested-heads.ts': 'of one reading of the log',

@@ -230,14 +230,15 @@ export const serviceAlerts: readonly Alert[] = [
   },
   {
     name: 'SekishoWallsNotProbed',
-    expression: 'time() - max(sekisho_walls_probed_timestamp_seconds) > 7200',
+    // Without a leader, and after a start, there is no such series.
+    expression: 'time() - max(sekisho_walls_probed_timestamp_seconds) > 900 or absent(sekisho_walls_probed_timestamp_seconds)',
     for: '5m',
     severity: 'warning',
-    summary: 'Nobody has looked at the walls for {{ $value | humanizeDuration }}.',
+    summary: 'Nobody has looked at the walls for more than a quarter of an hour: what is switched off is not reported.',
     example: {
-      minutes: 180,
-      fires: { sekisho_walls_probed_timestamp_seconds: '0x180' },
-      silent: { sekisho_walls_probed_timestamp_seconds: '0+60x180' },
+      minutes: 30,
+      fires: { sekisho_walls_probed_timestamp_seconds: '0x30' },
+      silent: { sekisho_walls_probed_timestamp_seconds: '0+60x30' },
     },
   },
   {

@@ -20,6 +20,18 @@ export const tokenAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'SekishoBreakGlass',
+    expression: 'max(sekisho_break_glass_approvals) > 0',
+    for: '0m',
+    severity: 'warning',
+    summary: '{{ $value }} grants are open by break-glass: a platform admin stands for the approvals that they need.',
+    example: {
+      minutes: 10,
+      fires: { sekisho_break_glass_approvals: '0x5 1x55' },
+      silent: { sekisho_break_glass_approvals: '1x5 0x55' },
+    },
+  },
+  {
     name: 'SekishoTokensFail',
     expression:
       'sum by (reason) (rate(sekisho_token_refusals_total{reason=~"AppNotUsable|CredentialRefused|GitHubUnreachable|RateLimited|Internal|Other"}[10m])) > 0.05',

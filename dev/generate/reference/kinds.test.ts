@@ -42,8 +42,8 @@ describe('the page', () => {
     for (const row of [
       '| `spec.processes[].port` | integer, 1–65535 |',
       '| `spec.subjects[].kind` | `ServiceAccount`',
-      '| `spec.delivery` | `TokenEndpoint` or `GitProxy` |  | `"TokenEndpoint"` |',
-      '| `spec.delivery` | not in this version: use TokenEndpoint or GitProxy |',
+      '| `spec.delivery` | `TokenEndpoint`, `GitProxy` or `Secret` |  | `"TokenEndpoint"` |',
+      '| `spec.delivery` | not in this version: use TokenEndpoint or GitProxy or Secret |',
       '| `status.conditions[].lastTransitionTime` | time (RFC 3339) |',
       '| `WaitingForImage` |',
       '| `read-contents` | allows up to `read` |',

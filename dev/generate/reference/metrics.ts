@@ -50,7 +50,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   createDeskMetrics(ours)
   createProxyMetrics(ours, () => 0)
   createGitHubMeter(ours, systemClock)
-  createObjectMetrics(ours, { tenants: { list: () => [] }, grants: { list: () => [] } })
+  createObjectMetrics(ours, { tenants: { list: () => [] }, grants: { list: () => [] }, approvals: { list: () => [] } })
   createBuildMetrics(ours, () => ({ running: 0, queued: 0 }))
   createRegistryMetrics(ours)
   createImageMetrics(ours)

@@ -8,6 +8,7 @@ import { roleWriters } from './access/role-writers.ts'
 import { accountWriters } from './accounts/account-writers.ts'
 import { applicationPodCommands } from './accounts/application-pod-commands.ts'
 import { applicationPods } from './accounts/application-pods.ts'
+import { breakGlassWriters } from './approvals/break-glass-writers.ts'
 import { grantApprovalWriters } from './approvals/grant-approval-writers.ts'
 import { previewApprovalWriters } from './approvals/preview-approval-writers.ts'
 import { builtImages } from './apps/built-images.ts'
@@ -16,7 +17,7 @@ import { renderedObjects } from './apps/rendered-objects.ts'
 import { reportWriters } from './apps/report-writers.ts'
 import { haltPlaces } from './halts/halt-places.ts'
 import { haltWriters } from './halts/halt-writers.ts'
-import { haltedPersons, haltedPersonsElsewhere } from './halts/halted-persons.ts'
+import { haltedAnswers, haltedPersons, haltedPersonsElsewhere } from './halts/halted-persons.ts'
 import { platformHalts } from './halts/platform-halts.ts'
 import { applicationCommit } from './kinds/application-commit.ts'
 import { domainClaimWriters } from './kinds/domain-claim-writers.ts'
@@ -74,6 +75,7 @@ export const rules: readonly Rule[] = [
   reportWriters,
   previewApprovalWriters,
   grantApprovalWriters,
+  breakGlassWriters,
   haltWriters,
   platformHalts,
   ownedWriters,
@@ -130,6 +132,7 @@ export const policyRules: readonly PolicyRule[] = [
   haltPlaces,
   haltedPersons,
   haltedPersonsElsewhere,
+  haltedAnswers,
 ]
 
 /** About our own identities; as policies only. */

@@ -5,6 +5,7 @@ import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { type AuditEvent, type AuditOutcome, countDetails } from './audit-event-shape.ts'
 import { accessAuditEvents } from './events/access-events.ts'
 import { gitAuditEvents } from './events/git-events.ts'
+import { grantAuditEvents } from './events/grant-events.ts'
 import { haltAuditEvents } from './events/halt-events.ts'
 import { ownerAuditEvents } from './events/owner-events.ts'
 import { platformAuditEvents } from './events/platform-events.ts'
@@ -175,6 +176,7 @@ export const auditEvents = {
   ...gitAuditEvents,
   ...haltAuditEvents,
   ...previewAuditEvents,
+  ...grantAuditEvents,
   ...platformAuditEvents,
 } as const satisfies Readonly<Record<string, AuditEvent>>
 

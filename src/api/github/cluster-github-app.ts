@@ -24,6 +24,8 @@ const reasons = defineReasons(
         'GitHub does not accept the private key. Check `spec.clientId`, and that the key belongs to the App and was not deleted on GitHub.',
     },
     failed: {
+      HostConflict:
+        'An older ClusterGitHubApp says that `spec.host` is at other addresses. A host is one server: nothing is asked as this App. Create it again with the same `spec.endpoints`, or with another `spec.host`.',
       AppMismatch:
         'The key and the client ID belong to another App than `spec.appId`. Correct the object, or create another ClusterGitHubApp.',
     },
@@ -32,6 +34,7 @@ const reasons = defineReasons(
     keyMissing: 'PrivateKeyMissing',
     keyRefused: 'PrivateKeyRefused',
     mismatch: 'AppMismatch',
+    hostConflict: 'HostConflict',
     unreachable: 'GitHubUnreachable',
   },
 )

@@ -4,6 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, hostField, numericId, permissionLevel } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
+import { grantDeliveries } from './grant-delivery.ts'
 import { grantSubjectKinds } from './repository-grant.ts'
 
 /** What a rule can say; `src/policy/grants` says which one wins. */
@@ -144,7 +145,24 @@ const policyRule = (rules: readonly Rule[]) =>
           'Permissions of GitHub Apps and their levels, such as `contents: read`; `*` stands for every permission. `Allow` is up to this level, `Deny` from this level on. `RequireApproval` allows this level, with approval, and requires approval from this level on. At least one.',
         max: 40,
       }),
+      tokenLifetimeSeconds: optional(
+        integer({
+          description:
+            'How long tokens live under the grants that the rule matches, in seconds: then the platform revokes them at GitHub. The shortest time of all rules that match counts, also between a GrantPolicy and a ClusterGrantPolicy. Without any, tokens of workloads live for 900 seconds, those that the platform uses for a RemoteSync or an AppPipeline for an hour.',
+          min: 60,
+          max: 3600,
+        }),
+      ),
       subjects: optional(list(subject, { description: 'For which subjects of grants. All when omitted.', min: 1, max: 20 })),
+      deliveries: optional(
+        list(choice(grantDeliveries, { description: 'A delivery of grants.' }), {
+          description:
+            'For which deliveries of grants. All when omitted, with one exception: what a ClusterGrantPolicy allows, with or without approval, it allows for the delivery `Secret` only in a rule that names it here.',
+          min: 1,
+          max: 3,
+          unique: 'set',
+        }),
+      ),
     },
     {
       description: 'One rule. It matches what all of its fields match.',
@@ -160,6 +178,12 @@ const policyRule = (rules: readonly Rule[]) =>
           message: 'approvals belongs to rules with the effect RequireApproval',
           reason: 'FieldValueInvalid',
           fieldPath: '.approvals',
+        },
+        {
+          rule: "!has(self.tokenLifetimeSeconds) || self.effect != 'Deny'",
+          message: 'tokenLifetimeSeconds belongs to rules that allow: under what is denied there are no tokens',
+          reason: 'FieldValueInvalid',
+          fieldPath: '.tokenLifetimeSeconds',
         },
         ...rules,
       ],

@@ -76,7 +76,7 @@ export const halt = defineKind({
         {
           type: choice(targetTypes, {
             description:
-              'What is halted. `Token`: one token, and its subject under the same grant; `Grant`: a RepositoryGrant, also one that is made again with its name; `Repository`: every token that reaches it; `Person`: what was requested in that name and, in `sekisho-system`, everything the person does with the platform; `Tenant`: every token of the tenant, and onboarding it; `Installation`: every token of the installation on GitHub; `Everything`: every token of all tenants, or of the tenant in whose namespace the Halt is.',
+              'What is halted. `Token`: one token, and its subject under the same grant; `Grant`: a RepositoryGrant, also one that is made again with its name; `Repository`: every token that reaches it; `Person`: what was requested in that name and, in `sekisho-system`, everything the person does with the platform; `Tenant`: every token of the tenant, and onboarding it; `Installation`: every token of the installation on GitHub, with `account` also of each later one of that account; `Everything`: every token of all tenants, or of the tenant in whose namespace the Halt is.',
           }),
           token: optional(
             object(
@@ -140,7 +140,15 @@ export const halt = defineKind({
           ),
           installation: optional(
             object(
-              { host: hostField, id: numericId('The numeric id of the installation on GitHub.') },
+              {
+                host: hostField,
+                id: numericId('The numeric id of the installation on GitHub.'),
+                account: optional(
+                  numericId(
+                    'The numeric id of the account that it is on. With it, installations that the account makes later are halted, too.',
+                  ),
+                ),
+              },
               { description: 'For `Installation`: which one.' },
             ),
           ),

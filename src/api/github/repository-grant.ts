@@ -3,7 +3,6 @@
 import { applicationAccountPrefix } from '../application-account.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
-import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
 import {
   numericId,
   objectName,
@@ -14,69 +13,18 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { deliveryFields, deliveryNameRule, deliverySpecRules } from './grant-delivery.ts'
+import { grantReasons } from './repository-grant/reasons.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
-
-/** The ways in which a subject may use a grant. */
-const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
-export type GrantDelivery = (typeof grantDeliveries)[number]
 
 /** What can be decided about a grant. */
 export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
 export type GrantDecisionName = (typeof grantDecisions)[number]
 
-const reasons = defineReasons(
-  {
-    ready: {
-      Approved: 'A policy rule allows the requested access, and the requester has it on GitHub.',
-    },
-    machine: {
-      GitHubUnreachable:
-        'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
-    },
-    intended: {
-      WaitingForApproval:
-        'A policy requires that admins of the tenant who did not request the grant approve it. `sekisho grants approve` does; the message says how many are missing.',
-      Halted:
-        'A Halt stands in the way: no token is issued under the grant. The message names it; whoever may lift it does so with `sekisho resume`.',
-    },
-    person: {
-      InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
-      RepositoryNotFound:
-        'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
-      RepositoryArchived:
-        'A repository is archived on GitHub, where nothing can be written, and the grant has a permission to write. Unarchive the repository, or request permissions to read only.',
-      RequesterLacksAccess:
-        'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
-      ApplicationNotFound:
-        'There is no Application of the name in `spec.subjects`. Before the first approval the grant waits for it; an approved grant ends with it.',
-      ApplicationReplaced:
-        'The Application that the grant was approved for was deleted, and another one has its name. Delete the grant and create it again.',
-      ApplicationIsolated: 'The Application is isolated (`spec.isolated`): its code is not trusted, and it gets no token.',
-      RequesterUnknown:
-        'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
-      Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
-    },
-    failed: {
-      DeniedByPerson:
-        'An admin of the tenant denied the grant. It is denied until that person takes the answer back. The message names them.',
-      DeniedByPolicy:
-        'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
-      DeniedByGrantPolicy:
-        'A rule of a GrantPolicy or of a ClusterGrantPolicy forbids the requested access, or none allows it. The message names it. Request less, or ask who may write the policy.',
-      UnknownPermissionLevel:
-        'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
-      AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
-    },
-  },
-  { unreachable: 'GitHubUnreachable' },
-  rightMissing,
-  pacedByPlatform,
-)
-
 /** Reasons of the conditions. */
-export const repositoryGrantReasons = reasons.names
+export const repositoryGrantReasons = grantReasons.names
 
 export const repositoryGrant = defineKind({
   group: 'github',
@@ -145,14 +93,10 @@ export const repositoryGrant = defineKind({
           ],
         },
       ),
-      delivery: choiceOfThisVersion(grantDeliveries, {
-        description:
-          'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
-        default: 'TokenEndpoint',
-      }),
+      ...deliveryFields,
       lifetimeSeconds: integer({
         description:
-          'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for at most one hour.',
+          'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for fifteen minutes, and for an hour at most (`tokenLifetimeSeconds` of policies).',
         min: 60,
         max: 31_536_000,
         default: 2_592_000,
@@ -168,9 +112,11 @@ export const repositoryGrant = defineKind({
           message: 'permissions must name at least one permission, such as contents: read',
           fieldPath: '.permissions',
         },
+        ...deliverySpecRules,
       ],
     },
   ),
+  rules: [deliveryNameRule],
   status: {
     decision: optional(choice(grantDecisions, { description: 'Whether the grant was approved; `Waiting`: people have to.' })),
     rule: optional(text({ description: 'The check or policy rule that decided.', max: 253 })),
@@ -213,6 +159,32 @@ export const repositoryGrant = defineKind({
         },
       ),
     ),
+    approvals: optional(
+      object(
+        {
+          required: integer({ description: 'How many have to approve.', min: 1, max: 1000 }),
+          given: integer({ description: 'How many have, whose answers count.', min: 0, max: 1000 }),
+        },
+        { description: 'While the grant waits: how many people who did not request it have to approve, and how many have.' },
+      ),
+    ),
+    requestedRepositories: optional(
+      list(
+        object(
+          {
+            id: numericId('The numeric id of the repository.'),
+            name: text({ description: 'The name of the repository as `owner/name` at that time.', max: 140 }),
+          },
+          { description: 'One repository that people are asked about.' },
+        ),
+        {
+          description:
+            'The repositories that the names in `spec.repositories` meant when the grant first waited for people: those are approved, and no others. Set once.',
+          max: 50,
+          unique: ['id'],
+        },
+      ),
+    ),
     expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
     applications: optional(
       list(
@@ -228,6 +200,24 @@ export const repositoryGrant = defineKind({
             'The Applications in `spec.subjects` that were there when the grant was approved. Another one that gets such a name later is not meant: it needs a new grant.',
           max: 20,
           unique: ['name'],
+        },
+      ),
+    ),
+    tokenLifetimes: optional(
+      list(
+        object(
+          {
+            kind: choice(grantSubjectKinds, { description: 'The kind of the subject.' }),
+            name: text({ description: 'The name of the subject.', max: 253 }),
+            seconds: integer({ description: 'How long its tokens live, in seconds.', min: 60, max: 3600 }),
+          },
+          { description: 'One subject.' },
+        ),
+        {
+          description:
+            'The subjects whose tokens live for another time than those of their kind do, because a policy says so (`tokenLifetimeSeconds`).',
+          max: 20,
+          unique: ['kind', 'name'],
         },
       ),
     ),
@@ -279,8 +269,9 @@ export const repositoryGrant = defineKind({
     Approved: 'The grant was approved.',
     Ready:
       'The grant is approved and valid now: it has not expired, its Installation is ready, and GitHub confirmed the access at most a day ago.',
+    Delivered: 'The Secret of each subject holds a token. Only of grants with the delivery `Secret`.',
   },
-  reasons,
+  reasons: grantReasons,
   columns: [
     { name: 'Repositories', type: 'string', jsonPath: '.spec.repositories' },
     { name: 'Decision', type: 'string', jsonPath: '.status.decision' },

@@ -35,7 +35,7 @@ export const brokerRights: readonly Right[] = [
     verbs: ['get', ...cached],
     usedBy: [onboarding, candidates, app],
   },
-  { place: 'cluster', group: github, resources: ['repositorygrants'], verbs: cached, usedBy: [candidates] },
+  { place: 'cluster', group: github, resources: ['repositorygrants'], verbs: cached, usedBy: [candidates, app] },
   { place: 'cluster', group: github, resources: ['halts'], verbs: cached, usedBy: [app, 'src/broker/people/halt-controller.ts'] },
   ...followerKinds.map(
     ({ group, plural }): Right => ({ place: 'cluster', group, resources: [plural], verbs: cached, usedBy: [candidates] }),
@@ -91,6 +91,22 @@ export const brokerRights: readonly Right[] = [
     resources: ['previewapprovals'],
     verbs: ['get', 'create'],
     usedBy: ['src/broker/previews/approve-preview.ts'],
+  },
+
+  // What people answer for grants on the page of their tenant, and what is shown of it.
+  {
+    place: 'application',
+    group: github,
+    resources: ['grantapprovals'],
+    verbs: ['list'],
+    usedBy: ['src/broker/grants/visible-grants.ts'],
+  },
+  {
+    place: 'application',
+    group: github,
+    resources: ['grantapprovals'],
+    verbs: ['create'],
+    usedBy: ['src/broker/grants/answer-grant.ts'],
   },
 
   {

@@ -1,6 +1,6 @@
 // What the controllers may do in the two namespaces of each tenant, by the RoleBindings that the Tenant controller makes there.
 import { domain } from '../kind.ts'
-import { appSecretPrefix, buildSecretPrefix, registrySecrets } from '../names.ts'
+import { appSecretPrefix, buildSecretPrefix, registrySecrets, reservedSecretPrefix } from '../names.ts'
 import type { Right } from './right.ts'
 
 const github = `github.${domain}`
@@ -22,6 +22,7 @@ const buildpacks = 'src/services/builds/buildpacks/buildpacks-builder.ts'
 const tokenDesk = 'src/services/token-desk/open.ts'
 const buildLogs = 'src/services/builds/logs/read-step.ts'
 const events = 'src/kube/object/events.ts'
+const tokenSecrets = 'src/controllers/repository-grant/delivery/keep-secrets.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
 
@@ -89,6 +90,15 @@ const inApplications: readonly Right[] = [
       'src/controllers/github-report/gather.ts',
     ],
   },
+  // The tokens of grants with the delivery Secret.
+  {
+    place: 'application',
+    group: '',
+    resources: ['secrets'],
+    namePrefix: reservedSecretPrefix,
+    verbs: ['get', 'create', 'patch', 'delete'],
+    usedBy: [tokenSecrets],
+  },
   {
     place: 'application',
     group: apps,
@@ -109,7 +119,7 @@ const inApplications: readonly Right[] = [
     group: '',
     resources: ['serviceaccounts', 'configmaps', 'services'],
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [applicationWrites, rendered, tenantContents, reconcilerOf('service-proxy')],
+    usedBy: [applicationWrites, rendered, tenantContents, reconcilerOf('service-proxy'), tokenSecrets],
   },
   renderedKinds('apps', ['deployments']),
   renderedKinds('', ['persistentvolumeclaims']),

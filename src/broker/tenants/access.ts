@@ -5,13 +5,15 @@ import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { application } from '../../api/apps/application.ts'
 import { release } from '../../api/apps/release.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
+import { grantApproval } from '../../api/github/grant-approval.ts'
 import { installation } from '../../api/github/installation.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { buildLogAccess } from '../../api/names.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { AccessQuestion, AccessReviews } from '../people/access-reviews.ts'
 import type { Identity } from '../people/tenant-access.ts'
 
-type Verb = 'get' | 'list' | 'patch'
+type Verb = 'get' | 'list' | 'patch' | 'create'
 type Kind = { readonly group: string; readonly plural: string }
 
 const on = ({ group, plural }: Kind, verb: Verb, namespace: string): AccessQuestion => ({
@@ -30,8 +32,10 @@ const questions = (namespace: string, tenantName: string) => ({
   remoteSyncs: on(remoteSync, 'list', namespace),
   pipelines: on(appPipeline, 'list', namespace),
   builds: { ...buildLogAccess, namespace },
+  grants: on(repositoryGrant, 'list', namespace),
   changeApplications: on(application, 'patch', namespace),
   changePipelines: on(appPipeline, 'patch', namespace),
+  answerGrants: on(grantApproval, 'create', namespace),
 })
 
 /** Whether RBAC allows it. */
@@ -46,8 +50,10 @@ export const noAccess: TenantAccess = {
   remoteSyncs: false,
   pipelines: false,
   builds: false,
+  grants: false,
   changeApplications: false,
   changePipelines: false,
+  answerGrants: false,
 }
 
 /** Asks all at once; what is allowed counts for ten seconds. Rejects with `unavailable` when the API server does not answer. */
@@ -62,7 +68,7 @@ export async function accessOf(
 }
 
 /** Whether RBAC shows the person anything at all. */
-export function seesAnything({ changeApplications: _, changePipelines: __, ...seen }: TenantAccess): boolean {
+export function seesAnything({ changeApplications: _, changePipelines: __, answerGrants: ___, ...seen }: TenantAccess): boolean {
   return Object.values(seen).includes(true)
 }
 

@@ -66,6 +66,7 @@ beforeEach(() => {
       named('shop-pr-7', { 'sekisho.dev/app-pipeline': 'shop' }),
     ]),
     pipelines: cacheOf('apppipelines', [named('shop')]),
+    grants: cacheOf('repositorygrants', [{ ...named('push'), status: { decision: 'Waiting' } }, named('read')]),
     applications: {
       list: async () => {
         read.push('applications')
@@ -95,6 +96,7 @@ describe('a tenant', () => {
     ['list apppipelines', 'apppipelines'],
     ['list installations', 'installations'],
     ['get remotesyncs/log', 'builds'],
+    ['list repositorygrants', 'repositorygrants'],
   ])('shows to whom RBAC allows “%s” that and nothing else', async (right, what) => {
     allowed.add(right)
     const { tenant: _, role, access: __, ...parts } = await visible.find(someone, 'acme')
@@ -110,7 +112,7 @@ describe('a tenant', () => {
   })
 
   test('does not exist for who sees nothing of it, also for who could change something, and nothing is read', async () => {
-    allowed = new Set(['patch applications', 'patch apppipelines'])
+    allowed = new Set(['patch applications', 'patch apppipelines', 'create grantapprovals'])
     const refused = await visible.find(someone, 'acme').catch((error: unknown) => error)
     const unknown = await visible.find(someone, 'nowhere').catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'not_found' })
@@ -178,6 +180,7 @@ describe('while the API server does not answer', () => {
       reviews: { allows: async () => true },
       tenants: { addIndex: () => {}, byIndex: () => tenants },
       ...{ installations: cacheOf('x', []), remoteSyncs: cacheOf('x', []), pipelines: cacheOf('x', [named('shop')]) },
+      grants: cacheOf('x', []),
       applications: { list: failing, get: failing, releases: failing },
       builds: { list: async () => Promise.reject(new AppError('not_found', 'the right ended')) },
       haltOf: () => undefined,

@@ -8,6 +8,7 @@ import type { Release } from '../../api/apps/release.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { isOwned } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -15,6 +16,7 @@ import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { BuildList, VisibleBuilds } from '../builds/visible-builds.ts'
+import { waitingGrants } from '../grants/visible-grants.ts'
 import type { AccessReviews } from '../people/access-reviews.ts'
 import { type Identity, type TenantRole, tenantRole } from '../people/tenant-access.ts'
 import { accessOf, applicationQuestion, noAccess, seesAnything, type TenantAccess } from './access.ts'
@@ -24,6 +26,7 @@ import { type Bounded, bounded, byName } from './bounded.ts'
 const maxListed = 300
 const maxPipelines = 20
 const maxBuilds = 10
+const maxGrants = 20
 
 /** Each part is there when RBAC allows the person to see it. */
 export type TenantView = {
@@ -39,6 +42,8 @@ export type TenantView = {
   readonly remoteSyncs?: Bounded<RemoteSync>
   readonly pipelines?: Bounded<AppPipeline>
   readonly builds?: BuildList
+  /** The grants that wait for people. */
+  readonly waitingGrants?: Bounded<RepositoryGrant>
 }
 
 export type ApplicationView = {
@@ -62,6 +67,7 @@ export type VisibleTenantsDeps = {
   readonly installations: Pick<Cache<Installation>, 'list'>
   readonly remoteSyncs: Pick<Cache<RemoteSync>, 'list'>
   readonly pipelines: Pick<Cache<AppPipeline>, 'list'>
+  readonly grants: Pick<Cache<RepositoryGrant>, 'list'>
   readonly applications: ApplicationReader
   readonly haltOf: (tenant: Tenant) => Halt | undefined
   readonly builds: Pick<VisibleBuilds, 'list'>
@@ -136,7 +142,7 @@ export function createVisibleTenants(deps: VisibleTenantsDeps): VisibleTenants {
 }
 
 async function parts(
-  { installations, remoteSyncs, pipelines, applications, builds }: VisibleTenantsDeps,
+  { installations, remoteSyncs, pipelines, grants, applications, builds }: VisibleTenantsDeps,
   identity: Identity,
   { namespace, access }: { readonly namespace: string; readonly access: TenantAccess },
 ): Promise<Omit<TenantView, 'tenant' | 'role' | 'access' | 'halt'>> {
@@ -152,5 +158,6 @@ async function parts(
       : {}),
     ...(access.pipelines ? { pipelines: bounded(byName(pipelines.list(namespace)), maxPipelines) } : {}),
     ...(built && { builds: built }),
+    ...(access.grants ? { waitingGrants: bounded(waitingGrants(grants, namespace), maxGrants) } : {}),
   }
 }

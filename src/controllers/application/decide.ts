@@ -208,7 +208,7 @@ function inputOf(facts: Facts, image: string): ChartInput {
 }
 
 function renderOf(facts: Facts): Render {
-  const { application, chart, redirectAnnotations, account } = facts
+  const { application, chart, redirectAnnotations, account, tokens } = facts
   const { image } = application.spec
   // The checks exclude this; the compiler does not know it.
   if (chart?.lookup.kind !== 'found' || image === undefined)
@@ -216,7 +216,7 @@ function renderOf(facts: Facts): Render {
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
   const input = literalInput(inputOf(facts, image))
-  return { source, input, redirects, ...defined({ account }), timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  return { source, input, redirects, ...defined({ account, tokens }), timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }
 
 /** The first refusal, or what to render. */

@@ -6,6 +6,7 @@ import type { HostFacts } from './domains/hosts.ts'
 import type { ImageFacts } from './image/image-facts.ts'
 import type { ObjectFacts } from './objects/apply-objects.ts'
 import type { ReleaseFacts } from './releases/release-content.ts'
+import type { PodAccount } from './rendering/account.ts'
 import type { SecretFacts } from './secrets/secret-checks.ts'
 
 /** The platform's image registry, and the Secret with which pods pull from it; none when it asks for no credential. */
@@ -14,7 +15,8 @@ export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret
 /** Each folder knows its own part. */
 export type Facts = HostFacts &
   ImageFacts &
-  ObjectFacts & {
+  ObjectFacts &
+  PodAccount & {
     readonly registry: ImageRegistry
     /** The ClusterIssuers that Applications may name. */
     readonly certificateIssuers: readonly string[]
@@ -24,6 +26,4 @@ export type Facts = HostFacts &
     /** Of its processes. */
     readonly pods: readonly Pod[]
     readonly releases: ReleaseFacts
-    /** The ServiceAccount of its pods, while a RepositoryGrant that was approved for it is there. */
-    readonly account?: string | undefined
   }

@@ -5,10 +5,13 @@ import { applicationAccount } from '../../api/application-account.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
+import { optInDelivery } from '../../api/github/grant-delivery.ts'
 import { platformNamespace } from '../../api/names.ts'
+import { tokenSecretName } from '../../api/reserved-secrets.ts'
 import type { ObjectKey } from '../../api/resource.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
 import { defined } from '../../lib/json/defined.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import { haltOf } from '../../policy/halt.ts'
 import { findChartSource } from '../../services/charts/chart-source.ts'
 import type { FollowedTags } from '../../services/followed-tags/open.ts'
@@ -35,6 +38,7 @@ import type { ImageContentsReader } from './image/read-contents.ts'
 import { entryOf, entryText, union } from './objects/inventory.ts'
 import type { ReleaseFacts, ReleaseHeader } from './releases/release-content.ts'
 import { releaseOfJob } from './releases/release-job.ts'
+import type { PodAccount } from './rendering/account.ts'
 import { isKeptClaimOf } from './rendering/volume-claim-rules.ts'
 import { type SecretFacts, secretVersions } from './secrets/secret-checks.ts'
 
@@ -97,7 +101,7 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
     present: union(application.status?.inventory ?? [], owned.map(entryOf)),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`).filter(pod => jobOfPod(pod) === undefined),
     releases: releaseFacts(caches, application),
-    ...defined({ account: accountOf(caches, application) }),
+    ...accountOf(caches, application),
   }
 }
 
@@ -105,10 +109,18 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
  * Also while the grant does not hold for a time, so that its pods are not replaced for that. An isolated Application has another
  * one.
  */
-function accountOf({ grants }: ApplicationCaches, { metadata: { name, uid = '' }, spec }: Application): string | undefined {
-  if (spec.isolated === true) return undefined
-  const named = grants.byIndex(grantIndex, uid).some(({ metadata }) => metadata.deletionTimestamp === undefined)
-  return named ? applicationAccount(name) : undefined
+function accountOf({ grants }: ApplicationCaches, { metadata: { name, uid = '' }, spec }: Application): PodAccount {
+  if (spec.isolated === true) return {}
+  const naming = grants.byIndex(grantIndex, uid).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (naming.length === 0) return {}
+  const account = applicationAccount(name)
+  const tokens = naming
+    .filter(grant => grant.spec.delivery === optInDelivery)
+    .map(({ metadata: { name: grant }, spec: { secret } }) => {
+      return { grant, secret: tokenSecretName(account, grant), pulls: secret?.format === 'DockerConfig' }
+    })
+    .toSorted((a, b) => compareText(a.grant, b.grant))
+  return { account, ...(tokens.length === 0 ? {} : { tokens }) }
 }
 
 /** Newest first. */

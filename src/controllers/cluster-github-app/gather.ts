@@ -4,13 +4,13 @@ import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { type AppClient, type AppFacts, githubReasons, type WebhookEncoding } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import { type GitHubApps, privateKeyMissing } from '../../services/token-desk/app-clients.ts'
+import { type GitHubApps, hostConflicts, privateKeyMissing } from '../../services/token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 
 /** GitHub's answer; `key-missing` and `key-refused` carry the reason for people. */
 export type AppAnswer =
   | { readonly kind: 'app'; readonly app: AppFacts; readonly encoding: WebhookEncoding | undefined }
-  | { readonly kind: 'key-missing' | 'key-refused'; readonly message: string }
+  | { readonly kind: 'key-missing' | 'key-refused' | 'host-conflict'; readonly message: string }
   | Unreachable
 
 export type Facts = { readonly object: ClusterGitHubApp; readonly answer: AppAnswer }
@@ -46,6 +46,7 @@ async function answerFor(githubApps: GitHubApps, name: string): Promise<AppAnswe
   } catch (error) {
     const message = messageOf(error)
     if (isAppError(error) && error.reason === privateKeyMissing) return { kind: 'key-missing', message }
+    if (isAppError(error) && error.reason === hostConflicts) return { kind: 'host-conflict', message }
     const refusedByGitHub = isAppError(error) && error.reason === githubReasons.credentialRefused
     // GitHub answers 404 "Integration not found" when the client id belongs to no App.
     if (refusedByGitHub || isAppError(error, 'invalid_configuration') || isAppError(error, 'not_found'))

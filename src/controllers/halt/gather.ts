@@ -8,12 +8,12 @@ import { keyOf, keyText } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { haltedText, isHaltedBy } from '../../policy/halt.ts'
+import { haltedText, isHaltedBy, ofInstallation } from '../../policy/halt.ts'
 import type { EndedTokens, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
 
 export type HaltCaches = {
   readonly grants: Pick<Cache<RepositoryGrant>, 'list'>
-  readonly installations: Pick<Cache<Installation>, 'get'>
+  readonly installations: Pick<Cache<Installation>, 'get' | 'list'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   readonly tenantOf: (namespace: string) => Tenant | undefined
 }
@@ -43,8 +43,7 @@ export function isAboutGrant(caches: HaltCaches, halt: Halt, grant: RepositoryGr
     tenant: caches.tenantOf(namespace)?.metadata.name ?? namespace,
     grant: name,
     requestedBy: grant.spec.requestedBy,
-    host: installation?.spec.account.host,
-    installationId: installation?.spec.installationId,
+    ...ofInstallation(installation),
     repositoryIds: grant.status?.repositories?.map(({ id }) => id),
   })
 }
@@ -83,9 +82,16 @@ async function tokenOf({ tokens }: GatherDeps, halt: Halt): Promise<HaltedToken 
   return { id: token.id, subject: { namespace, grant: token.grantName, kind, name } }
 }
 
+/** The one that is named, and those that its account has now. */
+function installationIds(all: readonly Installation[], { host, id, account }: NonNullable<Target['installation']>) {
+  const isOfAccount = ({ spec }: Installation): boolean => spec.account.host === host && spec.account.id === account
+  return [...new Set([id, ...all.filter(isOfAccount).map(({ spec }) => spec.installationId)])]
+}
+
+type Target = Halt['spec']['target']
 type Known = { readonly about: readonly RepositoryGrant[]; readonly tokenId: string | undefined }
 
-function filterOf({ tenants }: HaltCaches, halt: Halt, { about, tokenId }: Known): LiveTokenFilter | undefined {
+function filterOf({ tenants, installations }: HaltCaches, halt: Halt, { about, tokenId }: Known): LiveTokenFilter | undefined {
   const { type, grant, repository, tenant, installation } = halt.spec.target
   const filters: Readonly<Record<typeof type, () => LiveTokenFilter | undefined>> = {
     Token: () => (tokenId === undefined ? undefined : { id: tokenId }),
@@ -93,7 +99,8 @@ function filterOf({ tenants }: HaltCaches, halt: Halt, { about, tokenId }: Known
     Repository: () => repository && { host: repository.host, repositoryId: repository.id },
     Person: () => ({ grantUids: about.map(({ metadata }) => metadata.uid ?? '') }),
     Tenant: () => tenant && { namespace: tenants.get({ name: tenant.name })?.spec.namespace ?? tenant.name },
-    Installation: () => installation && { host: installation.host, installationId: installation.id },
+    Installation: () =>
+      installation && { host: installation.host, installationIds: installationIds(installations.list(), installation) },
     Everything: () => ({}),
   }
   const filter = filters[type]()

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../test/fixtures/databases.ts'
 import type { Halt } from '../../api/github/halt.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
@@ -35,6 +36,7 @@ function world(target: Halt['spec']['target'], spec: Partial<Halt['spec']> = {})
     object: object as Halt | undefined,
     steps: [] as string[],
     grants: [] as RepositoryGrant[],
+    installations: [] as Installation[],
     githubFails: false,
     auditFails: false,
   }
@@ -56,7 +58,10 @@ function world(target: Halt['spec']['target'], spec: Partial<Halt['spec']> = {})
   const deps: HaltDeps = {
     halts: { get: () => state.object },
     grants: { list: () => state.grants },
-    installations: { get: () => ({ ...installationObject, metadata: { ...installationObject.metadata, namespace } }) },
+    installations: {
+      get: () => ({ ...installationObject, metadata: { ...installationObject.metadata, namespace } }),
+      list: () => state.installations,
+    },
     tenants: { get: () => undefined },
     tenantOf: () => undefined,
     tokens: store.tokens,
@@ -189,6 +194,20 @@ describe('a Halt', () => {
     state.grants = [requested('a', 1002), requested('b', 1003)]
     await run()
     expect(state.steps.filter(step => step.startsWith('revoke'))).toEqual(wanted.map(name => `revoke ${namespace}-${name}`))
+  })
+
+  test('of an installation and its account revokes what a later installation of that account has', async () => {
+    const { account } = installationObject.spec
+    const { namespace, state, mint, run } = world({ type: 'Installation', installation: { host, id: 1, account: account.id } })
+    const installed = (installationId: number, id: number): Installation => ({
+      ...installationObject,
+      spec: { ...installationObject.spec, installationId, account: { ...account, host, id } },
+    })
+    state.installations = [installed(77, account.id), installed(78, account.id + 1)]
+    await mint('a')
+    await mint('b', { installation: { host, appId: 1, installationId: 78 } })
+    await run()
+    expect(state.steps.filter(step => step.startsWith('revoke'))).toEqual([`revoke ${namespace}-a`])
   })
 
   test('of a token finds it by its hash, and says who had it before it is revoked', async () => {

@@ -41,11 +41,24 @@ const gitHubAnswers: Check<Facts, InstallationRefusal> = facts => {
   return { status: 'Unknown', reason: reasons.unreachable, message, requeueAfterMilliseconds }
 }
 
+/** GitHub may not know an installation everywhere for some seconds after it was made; nothing wakes its Installation then. */
+const newMilliseconds = 120_000
+const newRetryMilliseconds = 5000
+
+/** Whether an installation that GitHub does not know may be one that it does not know yet. */
+export function isNew({ object, askedAt }: Pick<Facts, 'object' | 'askedAt'>): boolean {
+  const age = askedAt.getTime() - Date.parse(object.metadata.creationTimestamp ?? '')
+  return object.status?.verifiedAt === undefined && age < newMilliseconds
+}
+
 /** Stops an installation that was removed on GitHub. */
-const exists: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
+const exists: Check<Facts, InstallationRefusal> = facts => {
+  const { answer, object } = facts
+  const { spec } = object
   if (answer.kind !== 'absent') return undefined
   const message = `GitHub knows no installation of ClusterGitHubApp ${spec.app} on ${spec.account.login} with the id ${spec.installationId}: install the App again and onboard again`
-  return { reason: reasons.notFound, message }
+  const again = isNew(facts) ? { requeueAfterMilliseconds: newRetryMilliseconds } : {}
+  return { reason: reasons.notFound, message, ...again }
 }
 
 /** Stops an installation of another App. */

@@ -149,6 +149,15 @@ describe('an Installation', () => {
   test('is retried where nothing would wake it', () => {
     expect(decide(facts({ kind: 'app-not-ready', message: 'refused' })).requeueAfterMilliseconds).toBe(120_000)
     expect(decide(facts({ kind: 'absent' })).requeueAfterMilliseconds).toBeUndefined()
+    // GitHub may not know a new one yet; one that it knew is gone.
+    const made = (secondsAgo: number, status?: Installation['status']) => {
+      const creationTimestamp = new Date(askedAt.getTime() - secondsAgo * 1000).toISOString()
+      const one = object({}, status)
+      return decide(facts({ kind: 'absent' }, { ...one, metadata: { ...one.metadata, creationTimestamp } }))
+    }
+    expect(made(60)).toMatchObject({ requeueAfterMilliseconds: 5000, ready: { status: 'False', reason: 'InstallationNotFound' } })
+    expect(made(120).requeueAfterMilliseconds).toBeUndefined()
+    expect(made(60, held).requeueAfterMilliseconds).toBeUndefined()
   })
 
   test('has the same status when the same is found again without an owner check', () => {

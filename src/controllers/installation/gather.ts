@@ -7,7 +7,7 @@ import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
 import { unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
-import { holdsWithoutOwner } from './checks.ts'
+import { holdsWithoutOwner, isNew } from './checks.ts'
 import type { Facts, FoundInstallation, InstallationAnswer } from './facts.ts'
 import type { InstallationDirectory } from './installation-directory.ts'
 import { checkOwner, needsToken, type OwnerCheckDeps } from './owner-check.ts'
@@ -41,7 +41,7 @@ type Question = Pick<Facts, 'object' | 'askedAt'>
 
 async function answerAbout(deps: GatherDeps, app: GitHubApp, question: Question): Promise<InstallationAnswer> {
   const { object } = question
-  const known = await asApp(() => (mustAsk(object) ? ask(deps, app, object) : look(deps, app, object)))
+  const known = await asApp(() => (mustAsk(object) || isNew(question) ? ask(deps, app, object) : look(deps, app, object)))
   if (known.kind !== 'found' || !isOwnerCheckDue(deps, question, known)) return known
   const owner = await checkOwner(deps, { app, object, installation: known.installation })
   if (owner.kind !== 'not-owner' || mustAsk(object)) return { ...known, owner }

@@ -2,7 +2,7 @@
 // thrown again, so that it is logged and retried with backoff; what quotas, Pod Security and policies refuse is no missing
 // right (`lacksRight`). It takes nothing back: the next reconcile that succeeds writes the status anew.
 import { roleBindings } from '../../api/builtin/index.ts'
-import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../../api/names.ts'
+import { controllersBinding, labels, namespacesOf, platformNamespace } from '../../api/names.ts'
 import { rightMissing as missing } from '../../api/reasons/reason.ts'
 import { type Condition, type KubeObject, keyOf } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -97,7 +97,7 @@ export type MissingRightDeps<T extends KubeObject> = {
 
 function waitingNamespaces({ metadata: { namespace }, status }: Reporting<Status>): readonly string[] {
   const isMissing = findCondition(status?.conditions, 'Ready')?.reason === missing.names.rightMissing
-  return isMissing && namespace !== undefined ? [namespace, buildNamespaceOf(namespace)] : []
+  return isMissing && namespace !== undefined ? namespacesOf(namespace) : []
 }
 
 /** A RoleBinding that was put back wakes what waits for it, in a tenant's namespace that is its own or whose builds run in it. */

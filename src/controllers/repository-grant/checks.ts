@@ -41,6 +41,19 @@ const repositoriesExist: Check<Facts, GrantRefusal> = ({ answer }) => {
   return { rule: 'repositories-exist', reason: reasons.repositoryNotFound, message }
 }
 
+/** Stops a name that means another repository than the one that people were asked about. */
+const repositoriesAreThoseAsked: Check<Facts, GrantRefusal> = ({ object, answer }) => {
+  const { requestedRepositories: asked, repositories } = object.status ?? {}
+  // From the first approval on the ids in `repositories` decide, whatever the names mean.
+  if (answer.kind !== 'found' || asked === undefined || repositories !== undefined) return undefined
+  const other = answer.repositories.find(({ id }) => !asked.some(one => one.id === id))
+  if (other === undefined) return undefined
+  const message = `${other.name} is another repository now (id ${other.id}) than those that people were asked about (${asked.map(({ id, name }) => `${name}: ${id}`).join(', ')}): delete the grant and create it again`
+  return { rule: 'repositories-are-those-asked', reason: reasons.repositoryReplaced, message: message.slice(0, maxMessage) }
+}
+
+const maxMessage = 1000
+
 /** One repository of a grant, with GitHub's answer about it. */
 export type RepositoryFacts = { readonly facts: Facts; readonly found: Found; readonly repository: Repository }
 type Found = Extract<Facts['answer'], { kind: 'found' }>
@@ -120,6 +133,7 @@ function neededLevel({ spec }: RepositoryGrant): PermissionLevel {
 export const checks: readonly Check<Facts, GrantRefusal>[] = [
   levelsExist,
   repositoriesExist,
+  repositoriesAreThoseAsked,
   permissionsWithinCeiling,
   requesterIsKnown,
 ]

@@ -105,6 +105,15 @@ describe('the decision on a grant', () => {
     ],
     ['a missing repository', 'repositories-exist', 'RepositoryNotFound', { answer: { kind: 'missing', names: ['acme/nope'] } }],
     [
+      'a name that means another repository than the one that people were asked about',
+      'repositories-are-those-asked',
+      'RepositoryReplaced',
+      {
+        object: { ...fresh, status: { requestedRepositories: [{ id: 4002, name: 'acme/4001' }] } },
+        answer: found({ permission: 'admin' }),
+      },
+    ],
+    [
       'a level above the ceiling',
       'permissions-within-ceiling',
       'AboveCeiling',
@@ -151,6 +160,7 @@ describe('the decision on a grant', () => {
     expect(rules).toEqual([
       'levels-exist',
       'repositories-exist',
+      'repositories-are-those-asked',
       'permissions-within-ceiling',
       'requester-is-known',
       'repositories-within-ceiling',

@@ -8,6 +8,7 @@ import {
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
 import { auditRuling, policyRuling } from '../../policy/grants/policy-ruling.ts'
+import type { TokenLifetime } from '../../policy/grants/token-lifetime.ts'
 import { haltedText } from '../../policy/halt.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
 import { applicationNames, applicationProblem } from './applications.ts'
@@ -17,7 +18,13 @@ import { isCurrent, isOfThesePolicies, knownOfGrant, rulingUnasked } from './pol
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
-export type Ruling = Refusal & { readonly decision: GrantDecisionName; readonly rule: string }
+export type Ruling = Refusal & {
+  readonly decision: GrantDecisionName
+  readonly rule: string
+  /** While it waits; absent in a ruling of an earlier time. */
+  readonly approvals?: { readonly required: number; readonly given: number }
+  readonly lifetimes?: readonly TokenLifetime[]
+}
 
 type State = Pick<WantedCondition, 'status' | 'reason' | 'message'>
 
@@ -76,11 +83,11 @@ function rulingOn(facts: Facts, judged: Judged): Ruling {
   return { decision: 'Denied', rule: 'policy-facts-are-known', reason: reasons.deniedByGrantPolicy, message }
 }
 
-type Decided = { readonly rule: string; readonly reason: string; readonly message: string }
+type Decided = Omit<Ruling, 'decision'>
 
-function approvedBy({ rule, reason, message }: Decided, { object }: Facts, judged: Judged): Ruling {
+function approvedBy({ rule, reason, message, lifetimes = [] }: Decided, { object }: Facts, judged: Judged): Ruling {
   const text = `${message}${consequenceOf(object)}${endedText(judged)}`
-  return { decision: 'Approved', rule, reason, message: text }
+  return { decision: 'Approved', rule, reason, message: text, lifetimes }
 }
 
 /**
@@ -128,7 +135,8 @@ function earlierRuling({ object }: Facts): Ruling | undefined {
   const { decision, rule = '', conditions } = object.status ?? {}
   const condition = findCondition(conditions, 'Approved')
   if (condition === undefined || decision === undefined) return undefined
-  return { decision, rule, reason: condition.reason, message: condition.message }
+  const lifetimes = object.status?.tokenLifetimes ?? []
+  return { decision, rule, reason: condition.reason, message: condition.message, lifetimes }
 }
 
 function approval(facts: Facts, ruling: Ruling | undefined, { held }: Judged): State {

@@ -13,7 +13,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Answers, answersOf } from '../../policy/grants/approvals.ts'
 import type { GrantPolicies } from '../../policy/grants/grant-policies.ts'
-import { haltOf } from '../../policy/halt.ts'
+import { haltOf, ofInstallation } from '../../policy/halt.ts'
 import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
@@ -144,8 +144,7 @@ export function haltOfGrant({ object, installation, halts, tenant }: Facts, repo
     tenant,
     grant: object.metadata.name,
     requestedBy: object.spec.requestedBy,
-    host: installation?.spec.account.host,
-    installationId: installation?.spec.installationId,
+    ...ofInstallation(installation),
     repositoryIds: repositories.map(({ id }) => id),
   })
 }

@@ -13,7 +13,6 @@ import { type ControllerDefinition, watches } from '../../kube/controller/contro
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import type { EventRecorder } from '../../kube/object/events.ts'
 import { answersByGrant, grantOfAnswer } from '../kit/answers-by-grant.ts'
 import { createInStep } from '../kit/in-step.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
@@ -41,7 +40,6 @@ export type RepositoryGrantControllerDeps = Omit<
   | 'inStep'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
-  readonly events: Pick<EventRecorder, 'record'>
   readonly recheck?: RecheckTimes
 }
 
@@ -67,7 +65,9 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const budget = createProbeBudget(deps.clock)
   const inStep = createInStep()
   const fieldManager = 'sekisho.dev/repository-grant'
-  const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events: deps.events })
+  const { events } = deps
+  const eventsOn = ['Ready', 'Delivered']
+  const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events, eventsOn })
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
     keyText({ namespace: metadata.namespace ?? '', name: spec.installation }),
   ])

@@ -4,9 +4,10 @@
 import { type RepositoryGrant, repositoryGrantReasons as reasons, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
+import { isShortened } from '../../policy/grants/token-lifetime.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
@@ -14,20 +15,23 @@ import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Decision, decide } from './decide.ts'
 import { spreadOfGrant } from './decision-inputs.ts'
+import { type Delivered, type DeliveryDeps, isDeliveredBySecret, keepSecrets, removeSecrets } from './delivery/keep-secrets.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type AccessLog, recordAccess } from './records/record-access.ts'
-import { type DecisionLog, decisionRecord, recordDecision } from './records/record-decision.ts'
+import { type DecisionLog, decisionRecord, recordDecision, usedBreakGlass } from './records/record-decision.ts'
 import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './records/record-end.ts'
-import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
+import { type GrantStatus, isNewRuling, nextStatus, withDelivered } from './status.ts'
 
-export type RepositoryGrantDeps = GatherDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
+export type RepositoryGrantDeps = Omit<GatherDeps, 'tokens'> & {
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch' | 'delete'>
+  readonly tokens: GatherDeps['tokens'] & DeliveryDeps['tokens']
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
   readonly audit: DecisionLog & GrantEndDeps['audit'] & AccessLog
   readonly inStep: InStep
   readonly tenantsIn: GrantEndDeps['tenantsIn']
-  readonly desk: Pick<TokenDesk, 'revokeBy'>
+  readonly desk: DeliveryDeps['desk']
+  readonly events: Pick<EventRecorder, 'record'>
 }
 
 /** Idempotent. The finalizer is set before the grant can be approved, and so before any token can exist under it. */
@@ -41,7 +45,7 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
       async end(object) {
         const { namespace = '', uid = '' } = object.metadata
         deps.budget.release({ namespace, uid })
-        await revokeTokens(deps, object, 'the grant was deleted')
+        await withoutSecrets(deps, object, () => revokeTokens(deps, object, 'the grant was deleted'))
         await recordGrantEnd(deps, object)
         return undefined
       },
@@ -53,16 +57,53 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
 async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Promise<Outcome> {
   const facts = await gather(deps, object)
   const decision = decide(facts)
-  if (isNewRuling(facts, decision)) await recordDecision(deps.audit, decisionRecord(facts, decision))
+  if (isNewRuling(facts, decision)) {
+    await recordDecision(deps.audit, decisionRecord(facts, decision))
+    if (usedBreakGlass(facts, decision.ruling) !== undefined)
+      deps.events.record(object, { type: 'Warning', reason: 'BreakGlass', message: decision.ruling?.message ?? '' })
+  }
   await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
-  await deps.status.write(object, status)
+  const isShorter = isShortened(object.spec.subjects, object.status?.tokenLifetimes, status.tokenLifetimes)
+  // Before the status, so that a crash leaves none; and after it, for what was made in between.
+  if (isShorter) await revokeTokens(deps, object, shorterLife)
+  const written = await deps.status.write(object, status)
+  if (isShorter) await revokeTokens(deps, object, shorterLife)
   deps.inStep.add(object.metadata.uid ?? '')
-  if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
-  else await revokeEnded(deps, object, decision)
+  const revoke = () => (decision.revoke ? revokeTokens(deps, object, decision.ready.reason) : revokeEnded(deps, object, decision))
+  const delivered =
+    decision.ready.status === 'True' ? await deliver(deps, written, revoke) : await withoutSecrets(deps, object, revoke)
   if (decision.ready.reason === reasons.expired) await recordGrantExpiry(deps, object)
-  return nextCheck(deps, facts, status)
+  return nextCheck(deps, { ...facts, again: delivered?.again }, status)
 }
+
+/** After tokens that do not hold any more are revoked: one of them may be in a Secret. */
+async function deliver(
+  deps: RepositoryGrantDeps,
+  grant: RepositoryGrant,
+  revoke: () => Promise<void>,
+): Promise<Delivered | undefined> {
+  await revoke()
+  if (!isDeliveredBySecret(grant)) return undefined
+  const delivered = await keepSecrets(deps, grant)
+  await deps.status.write(grant, withDelivered(grant, delivered.condition, deps.clock.now()))
+  return delivered
+}
+
+/** Revokes also while the API server refuses to delete a Secret. */
+async function withoutSecrets(
+  deps: RepositoryGrantDeps,
+  grant: RepositoryGrant,
+  revoke: () => Promise<void>,
+): Promise<undefined> {
+  try {
+    if (isDeliveredBySecret(grant)) await removeSecrets(deps, grant)
+  } finally {
+    await revoke()
+  }
+}
+
+const shorterLife = 'by a policy the tokens of the grant live for a shorter time now'
 
 /** Tokens that reach a repository for which the grant does not hold; at each reconcile, so that none is left after a crash. */
 async function revokeEnded({ desk }: RepositoryGrantDeps, { metadata }: RepositoryGrant, { judged }: Decision): Promise<void> {
@@ -75,19 +116,22 @@ async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryG
   if (metadata.uid !== undefined) await deps.desk.revokeBy({ grantUid: metadata.uid }, reason)
 }
 
+/** `again`: in how many milliseconds the Secrets of the grant are looked at. */
+type Looked = Facts & { readonly again: number | undefined }
+
 /**
  * When nothing changes: at the end of the grant or of an answer of a person, and while it is ready when its use is to be
  * looked at again. A denied grant and one without a ready Installation wait for a change of what they were decided from,
  * which wakes them.
  */
-function nextCheck(deps: RepositoryGrantDeps, facts: Facts, status: GrantStatus): Outcome {
-  const { object, answer, answers, askedAt } = facts
+function nextCheck(deps: RepositoryGrantDeps, facts: Looked, status: GrantStatus): Outcome {
+  const { object, answer, answers, askedAt, again } = facts
   const now = askedAt.getTime()
   const expires = status.expiresAt === undefined ? undefined : Date.parse(status.expiresAt) - now
   if (expires !== undefined && expires <= 0) return done
   const lapses = answers.until && answers.until.getTime() - now
-  if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
+  if (answer.kind === 'unreachable') return requeueAfterSoonest(retryMilliseconds(answer), again)
   if (findCondition(status.conditions, 'Ready')?.status === 'True')
-    return requeueAfterSoonest(deps.recheck.inUseMilliseconds * spreadOfGrant(object), expires, lapses)
+    return requeueAfterSoonest(deps.recheck.inUseMilliseconds * spreadOfGrant(object), expires, lapses, again)
   return lapses === undefined ? done : requeueAfterSoonest(expires, lapses)
 }

@@ -1,7 +1,7 @@
 // What must be known about a Tenant: whether its two namespaces exist and whose they are. Read from the API server itself,
 // because a namespace that is not ours does not carry our label and is in no cache. Never throws on absence, never writes.
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
-import { buildNamespaceOf, labels } from '../../api/names.ts'
+import { labels, namespacesOf } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
@@ -19,11 +19,6 @@ export type Facts = {
   }[]
 }
 
-/** The tenant's namespace, then its build namespace. */
-export function namespacesOf({ spec: { namespace } }: Tenant): readonly [string, string] {
-  return [namespace, buildNamespaceOf(namespace)]
-}
-
 /** The first id of the range that a namespace of this Tenant has been given. */
 export function firstUserOfOurs({ namespaces: found }: Facts): number | undefined {
   const ours = found.filter(({ state }) => state === 'ours')
@@ -35,7 +30,7 @@ export function firstUserOfOurs({ namespaces: found }: Facts): number | undefine
 /** @throws KubeError when the API server refuses or cannot be reached */
 export async function gather(deps: { readonly client: Pick<KubeClient, 'get'> }, tenant: Tenant): Promise<Facts> {
   const found = await Promise.all(
-    namespacesOf(tenant).map(async name => {
+    namespacesOf(tenant.spec.namespace).map(async name => {
       const object = await deps.client.get(namespaces, { name })
       return { name, state: stateOf(tenant, object), object }
     }),

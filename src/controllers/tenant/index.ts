@@ -24,6 +24,7 @@ import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { reconcileTenant, type TenantDeps } from './reconcile.ts'
 import { chosenClasses, classNames } from './runtime/choose-classes.ts'
 import { createUserRanges } from './users/user-ranges.ts'
+import { saysOtherwise } from './walls/walls-condition.ts'
 
 export { metadataRanges, networkSettings, registryPort, registryRange } from './network/network-settings.ts'
 export { runtimeSettings } from './runtime/runtime-settings.ts'
@@ -49,9 +50,6 @@ export type TenantControllerDeps = Omit<
   /** Default one day; the broker's webhooks wake the controller much sooner. */
   readonly teamCheckMilliseconds?: number
 }
-
-/** The ConfigMaps from which conditions of every Tenant are made. */
-const recordNames: readonly string[] = [enforcementConfigMap, wallRecord.name]
 
 /** Of the 5,000 requests an hour that an App has, for checks that may wait. */
 const teamChecksPerHour = 200
@@ -85,6 +83,14 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const uses = (name: string) => (one: Tenant) =>
     Object.values(classNames(chosenClasses(one, deps.settings.runtimeClasses))).includes(name)
   const records = manager.cache(configMaps, platform)
+  const walls = () => recordedWalls(records.get(wallRecord))
+  /** Those whose conditions are made from the ConfigMap. The record of the walls changes often, and mostly about few. */
+  const concernedBy = (name: string): readonly Tenant[] => {
+    if (name === enforcementConfigMap) return tenants.list()
+    if (name !== wallRecord.name) return []
+    const recorded = walls()
+    return tenants.list().filter(one => saysOtherwise(one, recorded))
+  }
   const inStep = createInStep()
   const definition: ControllerDefinition = {
     name: 'tenant',
@@ -97,7 +103,9 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
         predicate: partChanged(one => [accessFields(one), one.status?.permissions]),
       }),
       watches(runtimeClasses, ({ metadata }) => tenants.list().filter(uses(metadata.name)).map(keyOf)),
-      watches(configMaps, ({ metadata }) => (recordNames.includes(metadata.name) ? tenants.list().map(keyOf) : []), platform),
+      watches(configMaps, ({ metadata }) => concernedBy(metadata.name).map(keyOf), platform),
+      // One that said what an earlier record has, when the next came.
+      watches(tenant, one => (saysOtherwise(one, walls()) ? [keyOf(one)] : [])),
     ],
     reconcile: context =>
       reconcileTenant(
@@ -112,7 +120,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           inStep,
           installationsIn: namespace => installations.list(namespace),
           enforcement: () => recordedEnforcement(records.get({ ...platform, name: enforcementConfigMap })),
-          walls: () => recordedWalls(records.get(wallRecord)),
+          walls,
           live: own.live,
         },
         context,

@@ -118,12 +118,34 @@ describe('the repository client', () => {
     await expect(client.collaboratorPermission(11, 'dave')).resolves.toEqual({ permission: 'write', userId: 3 })
   })
 
-  test('retries when GitHub does not know a fresh token yet', async () => {
+  const refusals = [
+    [401, 'Bad credentials'],
+    [403, 'Resource not accessible by integration'],
+  ] as const
+
+  test.each(refusals)('waits while GitHub does not know a fresh token, or what it may do, yet: %i', async (status, message) => {
     await using github = await scriptedGitHub((_asked, index) =>
-      index < 2 ? { status: 401, body: { message: 'Bad credentials' } } : { status: 200, body: main },
+      index < 2 ? { status, body: { message } } : { status: 200, body: main },
     )
     await expect(createRepositoryClient(depsFor(github.url)).branch(11, 'main')).resolves.toBe(sha)
     expect(github.asked).toHaveLength(3)
+  })
+
+  test.each(refusals)('gives up on a fresh token after four requests and 2.6 s: %i', async (status, message) => {
+    const waits: number[] = []
+    const counting: Clock = { ...systemClock, sleep: async milliseconds => void waits.push(milliseconds) }
+    await using github = await scriptedGitHub(() => ({ status, body: { message } }))
+    await expect(createRepositoryClient(depsFor(github.url, counting)).branch(11, 'main')).rejects.toThrow(message)
+    expect([github.asked.length, waits]).toEqual([4, [200, 600, 1800]])
+  })
+
+  test.each([
+    ['a suspended installation', 'This installation has been suspended', {}],
+    ['a limit', 'You have exceeded a secondary rate limit', { 'retry-after': '60' }],
+  ])('does not repeat what another wait does not change: %s', async (_what, message, headers) => {
+    await using github = await scriptedGitHub(() => ({ status: 403, body: { message }, headers }))
+    await expect(createRepositoryClient(depsFor(github.url)).branch(11, 'main')).rejects.toThrow(message)
+    expect(github.asked).toHaveLength(1)
   })
 
   test('does not retry when GitHub refuses an older token', async () => {

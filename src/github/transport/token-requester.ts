@@ -1,12 +1,11 @@
-// Requests with one bearer token. GitHub may refuse a token that is seconds old because not all of its servers know it yet;
-// such a refusal is retried a few times (octokit/auth-app.js does the same for its own tokens). The refusal of an older token
-// is final.
+// Requests with one bearer token, which may be new to GitHub (fresh-token.ts).
 import { createHash } from 'node:crypto'
 import { isAppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import { githubFailure, githubReasons } from './failure.ts'
+import { untilTokenIsKnown } from './fresh-token.ts'
 import { type ClientDeps, createClient, type GitHubClient } from './github-requests.ts'
 
 /** What a client for one token needs. */
@@ -31,27 +30,14 @@ export type TokenRequester = {
   readonly all: (route: string, parameters: Readonly<Record<string, unknown>>) => ReturnType<GitHubClient['all']>
 }
 
-const waitsMilliseconds = [200, 600, 1800]
-const freshMilliseconds = 5000
-
-/** The token counts as fresh for five seconds from now. */
+/** A fresh token counts as minted now. */
 export function createTokenRequester(deps: TokenClientDeps, options: Options): TokenRequester {
   const client = createClient(deps, `token:${createHash('sha256').update(deps.token.reveal()).digest('hex').slice(0, 16)}`)
   const authorization = `Bearer ${deps.token.reveal()}`
-  const since = deps.clock.now().getTime()
+  const mintedAt = deps.clock.now()
 
-  const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (const wait of options.fresh ? waitsMilliseconds : []) {
-      try {
-        return await work()
-      } catch (error) {
-        const fresh = deps.clock.now().getTime() - since < freshMilliseconds
-        if (!fresh || !isAppError(error) || error.reason !== githubReasons.credentialRefused) throw error
-        await deps.clock.sleep(wait)
-      }
-    }
-    return work()
-  }
+  const withRetries = <T>(work: () => Promise<T>): Promise<T> =>
+    options.fresh ? untilTokenIsKnown({ clock: deps.clock, mintedAt, isRefused }, work) : work()
 
   const get = async <T>(route: string, parameters: RequestParameters, read: (data: unknown) => T): Promise<T> => {
     if (deps.answers === undefined) return read((await client.request(route, parameters, authorization)).data)
@@ -79,4 +65,11 @@ export function createTokenRequester(deps: TokenClientDeps, options: Options): T
     request: (route, parameters) => withRetries(() => client.request(route, parameters, authorization)),
     all: (route, parameters) => withRetries(() => client.all(route, parameters, authorization)),
   }
+}
+
+/** By a 401, or by a 403 that is neither a limit nor about the installation or the person. */
+function isRefused(outcome: { readonly result: unknown } | { readonly error: unknown }): boolean {
+  if (!('error' in outcome) || !isAppError(outcome.error)) return false
+  const { code, reason } = outcome.error
+  return reason === githubReasons.credentialRefused || (code === 'forbidden' && reason === undefined)
 }

@@ -73,6 +73,48 @@ describe('an answer', () => {
   })
 })
 
+describe('break-glass', () => {
+  const opened = (by: string, change: Partial<GrantApproval['spec']> = {}, metadata: object = {}) =>
+    answer(by, { breakGlass: true, ...change }, metadata)
+
+  test('counts for who has no account on GitHub, beside the approvals of people and not as one of them', () => {
+    const said = answersOf([opened('kubernetes-admin'), answer(olivia)], facts)
+    expect(said.breakGlass).toMatchObject({ by: 'kubernetes-admin', name: 'of-kubernetes-admin' })
+    expect(said.breakGlass?.until.toISOString()).toBe('2026-01-01T01:00:00.000Z')
+    expect(said.approvals.map(({ by }) => by)).toEqual([olivia])
+    expect(answersOf([opened(olivia)], facts).approvals).toEqual([])
+  })
+
+  test('of several is the one that stands longest, and what ends first is looked at', () => {
+    const said = answersOf([opened('a', { lifetimeSeconds: 2400 }), opened('b')], facts)
+    expect(said.breakGlass?.by).toBe('b')
+    expect(said.until?.toISOString()).toBe('2026-01-01T00:40:00.000Z')
+  })
+
+  test.each<[string, GrantApproval, Partial<ApprovalFacts>]>([
+    ['of the requester', opened(dave), {}],
+    [
+      'of the requester, who has a certificate',
+      opened('kubernetes-admin'),
+      { grant: { ...grant, spec: { ...grant.spec, requestedBy: 'kubernetes-admin' } } },
+    ],
+    ['of which the hour is over', opened('kubernetes-admin'), { now: new Date('2026-01-01T01:00:00Z') }],
+    ['of a grant that was created again', opened('kubernetes-admin', { grant: { name: 'push-shop', uid: 'before' } }), {}],
+  ])('%s is over', (_what, approval, change) => {
+    const given = { ...facts, ...change }
+    expect(standingOfApproval(approval, given, [])).toMatchObject({ kind: 'over' })
+    expect(answersOf([approval], given)).toMatchObject({ breakGlass: undefined, approvals: [] })
+  })
+
+  test('does not count while its person is halted, and changes the digest by its name', () => {
+    const halts = [haltObject({ type: 'Person', person: { host: 'github.test', id: 1001 } })]
+    expect(answersOf([opened(olivia)], { ...facts, halts }).breakGlass).toBeUndefined()
+    const digest = (name: string) => answersDigest(answersOf([opened('root', {}, { name })], facts))
+    expect(digest('first')).toBe('BreakGlass first of root')
+    expect(digest('second')).not.toBe(digest('first'))
+  })
+})
+
 describe('the answers', () => {
   test('name each person once, however often they approve', () => {
     const twice = [answer(olivia), answer(olivia, {}, { name: 'again', uid: 'again' }), answer(erin)]

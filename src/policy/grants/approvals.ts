@@ -20,16 +20,21 @@ export type ApprovalFacts = {
 /** One approval that counts. */
 export type CountedApproval = { readonly by: string; readonly reason: string }
 
+/** An approval of a platform admin in an emergency. */
+export type BreakGlass = CountedApproval & { readonly name: string; readonly until: Date }
+
 /** The answers that count; `approvals` has each person once, in the order of their names. */
 export type Answers = {
   readonly approvals: readonly CountedApproval[]
+  /** What stands for all approvals that are missing; of several, the one that stands longest. */
+  readonly breakGlass: BreakGlass | undefined
   readonly denial: (CountedApproval & { readonly name: string }) | undefined
   /** When the first of the approvals ends; undefined without any. */
   readonly until: Date | undefined
 }
 
 /** Nobody answered. */
-export const noAnswers: Answers = { approvals: [], denial: undefined, until: undefined }
+export const noAnswers: Answers = { approvals: [], breakGlass: undefined, denial: undefined, until: undefined }
 
 /** The end of an approval; undefined for a denial, which holds until its author takes it back. */
 export function endOfApproval({ metadata, spec }: GrantApproval): Date | undefined {
@@ -42,6 +47,11 @@ export function endOfApproval({ metadata, spec }: GrantApproval): Date | undefin
 export function isAbout({ spec }: GrantApproval, grant: RepositoryGrant | undefined): boolean {
   const uid = grant?.metadata.uid
   return uid !== undefined && grant?.metadata.name === spec.grant.name && uid === spec.grant.uid
+}
+
+/** Whether a platform admin gave it in an emergency. */
+export function isBreakGlass({ spec }: GrantApproval): boolean {
+  return spec.breakGlass === true
 }
 
 /** Whether an answer counts; one that is over will never count again, and `refused` one may. */
@@ -62,9 +72,10 @@ export function standingOfApproval(
   if (end !== undefined && end.getTime() <= now.getTime()) return over('it has expired')
   if (others.some(other => replaces(other, approval))) return over('the same person has answered again')
   const [person, requester] = [parseUserSubject(by), parseUserSubject(grant.spec.requestedBy)]
-  if (person === undefined || (host !== undefined && person.host !== host))
+  // Whoever administers the platform need not be on GitHub: admission lets nobody else create one.
+  if (!isBreakGlass(approval) && (person === undefined || (host !== undefined && person.host !== host)))
     return refused(reasons.notAPerson, `${by} is not a person on the GitHub of the Installation`)
-  if (person.host === requester?.host && person.userId === requester.userId)
+  if (by === grant.spec.requestedBy || (person && person.host === requester?.host && person.userId === requester.userId))
     return over('who requested a grant cannot answer for it')
   // A denial gives nothing. If a Halt took it out, the requester could, with one of their own.
   const halt = answer === 'Approve' ? personHalt(halts, approval) : undefined
@@ -98,22 +109,36 @@ export function answersOf(approvals: readonly GrantApproval[], facts: ApprovalFa
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
   const denial = counting.find(({ spec }) => spec.answer !== 'Approve')
   const approving = counting.filter(({ spec }) => spec.answer === 'Approve')
-  const byPerson = new Map(approving.map(({ spec: { requestedBy: by, reason } }) => [by, { by, reason }]))
+  const inEmergency = approving
+    .filter(isBreakGlass)
+    .flatMap(breakGlassOf)
+    .toSorted((a, b) => b.until.getTime() - a.until.getTime())
+  const byPerson = new Map(
+    approving.filter(approval => !isBreakGlass(approval)).map(({ spec: { requestedBy: by, reason } }) => [by, { by, reason }]),
+  )
   const ends = approving.flatMap(approval => endOfApproval(approval)?.getTime() ?? [])
   return {
     approvals: [...byPerson.values()].toSorted((a, b) => compareText(a.by, b.by)),
+    breakGlass: inEmergency[0],
     denial: denial && { name: denial.metadata.name, by: denial.spec.requestedBy, reason: denial.spec.reason },
     until: ends.length === 0 ? undefined : new Date(Math.min(...ends)),
   }
 }
 
+function breakGlassOf(approval: GrantApproval): readonly BreakGlass[] {
+  const until = endOfApproval(approval)
+  const { requestedBy: by, reason } = approval.spec
+  return until === undefined ? [] : [{ name: approval.metadata.name, by, reason, until }]
+}
+
 const maxDigest = 1000
 
 /** Equal as long as the answers decide the same; undefined without any. People read it, too: of many, the first are named. */
-export function answersDigest({ approvals, denial }: Answers): string | undefined {
-  if (approvals.length === 0 && denial === undefined) return undefined
+export function answersDigest({ approvals, breakGlass, denial }: Answers): string | undefined {
+  if (approvals.length === 0 && breakGlass === undefined && denial === undefined) return undefined
   const denied = denial === undefined ? [] : [`Deny ${denial.name} of ${denial.by}`]
-  const text = [...denied, ...approvals.map(({ by }) => by)].join(', ')
+  const opened = breakGlass === undefined ? [] : [`BreakGlass ${breakGlass.name} of ${breakGlass.by}`]
+  const text = [...denied, ...opened, ...approvals.map(({ by }) => by)].join(', ')
   if (text.length <= maxDigest) return text
   const all = createHash('sha256').update(text).digest('hex')
   return `${text.slice(0, maxDigest - all.length - 2)}… ${all}`

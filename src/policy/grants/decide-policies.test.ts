@@ -5,7 +5,8 @@ import { decidePolicies, noPolicies, type PolicySet, policiesDigest } from './de
 import type { PolicyFacts, PolicyVerdict } from './policy-facts.ts'
 import { type Policy, policyLayer } from './policy-layer.ts'
 import { anyFacts, anyPolicies, atomsOfFacts, completed } from './testing/any-policies.ts'
-import { plainCasbin } from './testing/plain-casbin.ts'
+import { plainCasbin, plainLifetime } from './testing/plain-casbin.ts'
+import { tokenSeconds } from './token-lifetime.ts'
 
 const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): PolicySet => ({
   cluster: policyLayer('ClusterGrantPolicy', cluster),
@@ -14,7 +15,7 @@ const setOf = (cluster: readonly Policy[], namespace: readonly Policy[]): Policy
 
 /** The effect, and how many have to approve. */
 function plainEffect(cluster: readonly Policy[], namespace: readonly Policy[], facts: PolicyFacts) {
-  const layers = [plainCasbin(cluster), plainCasbin(namespace)]
+  const layers = [plainCasbin('ClusterGrantPolicy', cluster), plainCasbin('GrantPolicy', namespace)]
   const effects = atomsOfFacts(facts).flatMap(atom => layers.map(layer => layer(facts, atom)))
   if (effects.some(effect => effect === 'deny' || effect === 'none')) return { effect: 'Deny' }
   const approvals = Math.max(0, ...effects.filter(effect => typeof effect === 'number'))
@@ -43,6 +44,39 @@ describe('the index', () => {
         expect(decidePolicies(set, completed(facts, picks)).effect).toBe(effect)
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('names for each subject the shortest life of tokens for which casbin finds a rule, for any policies and facts', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const known = completed(facts, picks)
+        const verdict = decidePolicies(setOf(cluster, namespace), known)
+        fc.pre(verdict.effect === 'Allow' || verdict.effect === 'RequireApproval')
+        const layers = [plainLifetime(cluster), plainLifetime(namespace)]
+        const usual = (kind: string): number => (kind === 'ServiceAccount' || kind === 'Application' ? 900 : 3600)
+        for (const subject of known.subjects) {
+          const atoms = atomsOfFacts({ ...known, subjects: [subject] })
+          const each = atoms.map(atom => {
+            const named = layers.flatMap(layer => layer(known, atom) ?? [])
+            return named.length === 0 ? usual(subject.kind) : Math.min(...named)
+          })
+          expect(tokenSeconds(verdict.lifetimes, subject)).toBe(Math.min(...each))
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('says no life of tokens that any outcome of what is unknown contradicts', () => {
+    fc.assert(
+      fc.property(anyPolicies, anyPolicies, anyFacts, choices, (cluster, namespace, facts, picks) => {
+        const set = setOf(cluster, namespace)
+        const verdict = decidePolicies(set, facts)
+        fc.pre(verdict.effect === 'Allow' || verdict.effect === 'RequireApproval')
+        expect(decidePolicies(set, completed(facts, picks))).toMatchObject({ lifetimes: verdict.lifetimes })
+      }),
+      { numRuns: 150 },
     )
   })
 
@@ -88,9 +122,13 @@ const request = (permissions: PolicyFacts['permissions'], change: Partial<Policy
   repositories: [{ id: 11, name: 'acme/shop', visibility: 'private' }],
   permissions,
   subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+  delivery: 'TokenEndpoint',
   ...change,
 })
 
+const inSecret = { delivery: 'Secret' } as const
+const unnamed: Rule = { name: 'opt-in', effect: 'Allow', permissions: { contents: 'read' } }
+const optIn: Rule = { ...unnamed, deliveries: ['Secret'] }
 const writing: Rule = { name: 'write', effect: 'Allow', repositories: ['acme/*'], permissions: { contents: 'write' } }
 
 describe('what wins', () => {
@@ -245,6 +283,62 @@ describe('what wins', () => {
       ],
       request({ contents: 'read' }),
       { effect: 'Allow' },
+    ],
+    [
+      'no token in a Secret without a policy',
+      [],
+      [],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows', message: expect.stringContaining('deliveries') },
+    ],
+    [
+      'no token in a Secret by a rule of the cluster that does not name the delivery',
+      [policy('cap', [{ ...unnamed, permissions: { '*': 'admin' } }])],
+      [policy('a', [optIn])],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows' },
+    ],
+    [
+      'nor by one that requires approval and does not name it',
+      [policy('cap', [{ ...unnamed, effect: 'RequireApproval' }])],
+      [],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows' },
+    ],
+    [
+      'a token in a Secret by a rule of the cluster that names the delivery',
+      [policy('cap', [optIn])],
+      [],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'Allow', rules: ['read-contents', 'ClusterGrantPolicy/cap/opt-in'] },
+    ],
+    [
+      'which says nothing about others',
+      [policy('cap', [{ ...optIn, effect: 'Deny' }])],
+      [],
+      request({ contents: 'read' }),
+      { effect: 'Allow', rules: ['read-contents'] },
+    ],
+    [
+      'a tenant denies the delivery that the platform allows',
+      [policy('cap', [optIn])],
+      [policy('a', [{ name: 'none', effect: 'Deny', permissions: { '*': 'read' }, deliveries: ['Secret'] }])],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'Deny', rule: 'GrantPolicy/a/none' },
+    ],
+    [
+      'and denies it by a rule that names no delivery',
+      [policy('cap', [optIn])],
+      [policy('a', [{ name: 'none', effect: 'Deny', permissions: { '*': 'read' } }])],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'Deny', rule: 'GrantPolicy/a/none' },
+    ],
+    [
+      'approval that is required for every delivery is required for a Secret, too',
+      [policy('cap', [optIn, { ...unnamed, name: 'ask', effect: 'RequireApproval' }])],
+      [],
+      request({ contents: 'read' }, inSecret),
+      { effect: 'RequireApproval', approvals: 1 },
     ],
   ]
   test.each(cases)('%s', (...[, cluster, namespace, facts, verdict]) => {

@@ -1,8 +1,10 @@
 // Decides a grant by the policies of its namespace and of the cluster: what both allow is allowed, and what one denies is
 // denied. Pure. The controller and `sekisho policy test` ask this one function.
+import { optInDelivery } from '../../api/github/grant-delivery.ts'
 import { type RequesterRole, requesterRoles } from '../../api/github/grant-policy.ts'
 import type { Needs, PolicyAtom, PolicyFacts, PolicyVerdict, RuleOrigin } from './policy-facts.ts'
 import { type Found, findRules, type Open, type PolicyLayer, policyLayer } from './policy-layer.ts'
+import { addLifetime, type LifetimesSoFar, lifetimesOf, shorter } from './token-lifetime.ts'
 
 /** What decides in one namespace. */
 export type PolicySet = { readonly cluster: PolicyLayer; readonly namespace: PolicyLayer }
@@ -27,15 +29,16 @@ export const noPolicies: PolicySet = { cluster: policyLayer('ClusterGrantPolicy'
  * and `RequireApproval` when one of them is with approval only; otherwise `Unknown`, with what it depends on.
  */
 export function decidePolicies(set: PolicySet, facts: PolicyFacts): PolicyVerdict {
-  const so: SoFar = { open: { keys: new Set(), repositories: false }, rules: new Set(), isUnknown: false }
+  const so: SoFar = { open: { keys: new Set(), repositories: false }, rules: new Set(), isUnknown: false, lifetimes: new Map() }
   for (const atom of atomsOf(facts)) {
     const one = decideAtom(set, facts, atom)
     if (one.effect === 'Deny') return deniedBy(one.row, atom)
     addTo(so, one, atom)
   }
-  if (so.unallowed) return notAllowed(so.unallowed)
+  if (so.unallowed) return notAllowed(so.unallowed, facts)
   if (so.isUnknown) return { effect: 'Unknown', needs: needsOf(so.open) }
-  return so.required ? requiresApproval(so.required, [...so.rules]) : { effect: 'Allow', rules: [...so.rules] }
+  const allowed = { rules: [...so.rules], lifetimes: lifetimesOf(so.lifetimes) }
+  return so.required ? requiresApproval(so.required, allowed) : { effect: 'Allow', ...allowed }
 }
 
 /** What is known of the combinations so far. */
@@ -43,6 +46,7 @@ type SoFar = {
   readonly open: Open
   readonly rules: Set<string>
   isUnknown: boolean
+  readonly lifetimes: LifetimesSoFar
   unallowed?: Unallowed
   required?: Required
 }
@@ -59,6 +63,7 @@ function addTo(so: SoFar, one: Exclude<AtomVerdict, { effect: 'Deny' }>, atom: P
       return
     case 'Allow':
       for (const rule of one.rules) so.rules.add(rule)
+      addLifetime(so.lifetimes, atom, one.lifetime)
       if (one.approve && one.approve.approvals > (so.required?.row.approvals ?? 0)) so.required = { atom, row: one.approve }
   }
 }
@@ -67,7 +72,12 @@ type AtomVerdict =
   | { readonly effect: 'Deny'; readonly row: { readonly id: string; readonly origin: RuleOrigin } }
   | { readonly effect: 'NotAllowed'; readonly origin: Unallowed['origin'] }
   | { readonly effect: 'Unknown'; readonly open: Open }
-  | { readonly effect: 'Allow'; readonly rules: readonly string[]; readonly approve: Required['row'] | undefined }
+  | {
+      readonly effect: 'Allow'
+      readonly rules: readonly string[]
+      readonly approve: Required['row'] | undefined
+      readonly lifetime: number | undefined
+    }
 
 /** From what wins to what loses. */
 function decideAtom({ cluster, namespace }: PolicySet, facts: PolicyFacts, atom: PolicyAtom): AtomVerdict {
@@ -79,11 +89,14 @@ function decideAtom({ cluster, namespace }: PolicySet, facts: PolicyFacts, atom:
   if (allowsNothing(ofNamespace)) return { effect: 'NotAllowed', origin: 'GrantPolicy' }
   if (allowsNothing(ofCluster)) return { effect: 'NotAllowed', origin: 'ClusterGrantPolicy' }
   const isOpen = ({ mayDeny, mayRequire, allow }: Found): boolean => mayDeny || mayRequire || allow === undefined
+  const lifetime = shorter(ofCluster.lifetime, ofNamespace.lifetime)
+  const maybe = shorter(ofCluster.maybeLifetime, ofNamespace.maybeLifetime)
+  const isLifetimeOpen = shorter(lifetime, maybe) !== lifetime
   const [allow, cap] = [ofNamespace.allow, ofCluster.allow]
-  if (isOpen(ofCluster) || isOpen(ofNamespace) || !allow || !cap) return { effect: 'Unknown', open }
+  if (isLifetimeOpen || isOpen(ofCluster) || isOpen(ofNamespace) || !allow || !cap) return { effect: 'Unknown', open }
   const requiring = [ofNamespace.approve, ofCluster.approve].filter(row => row !== undefined)
   const [approve] = requiring.toSorted((a, b) => b.approvals - a.approvals)
-  return { effect: 'Allow', rules: [...new Set([...requiring, allow, cap].map(({ id }) => id))], approve }
+  return { effect: 'Allow', rules: [...new Set([...requiring, allow, cap].map(({ id }) => id))], approve, lifetime }
 }
 
 function allowsNothing({ allow, mayAllow }: Found): boolean {
@@ -117,11 +130,13 @@ function deniedBy({ id, origin }: { readonly id: string; readonly origin: RuleOr
 /** The rule that requires most approvals, and for what. */
 type Required = { readonly atom: PolicyAtom; readonly row: { readonly id: string; readonly approvals: number } }
 
-function requiresApproval({ atom, row: { id, approvals } }: Required, rules: readonly string[]): PolicyVerdict {
+type Allowed = Pick<Extract<PolicyVerdict, { effect: 'Allow' }>, 'rules' | 'lifetimes'>
+
+function requiresApproval({ atom, row: { id, approvals } }: Required, allowed: Allowed): PolicyVerdict {
   const people =
     approvals === 1 ? 'an admin of the tenant who did not request it' : `${approvals} admins of the tenant who did not request it`
   const message = `${describe(atom)} needs the approval of ${people}, by the rule ${id}`.slice(0, maxMessage)
-  return { effect: 'RequireApproval', rules, approvals, message }
+  return { effect: 'RequireApproval', ...allowed, approvals, message }
 }
 
 /** Without a rule of either, what is missing is said of the first place that lacks it. */
@@ -138,7 +153,10 @@ const unallowedTexts = {
   },
 }
 
-function notAllowed({ atom, origin }: Unallowed): PolicyVerdict {
-  const { rule, text } = unallowedTexts[origin]
+const optInText = `no rule of a ClusterGrantPolicy allows the delivery ${optInDelivery}, which it has to name in deliveries: ask a platform admin, or use another delivery`
+
+function notAllowed({ atom, origin }: Unallowed, { delivery }: PolicyFacts): PolicyVerdict {
+  const { rule, text: usual } = unallowedTexts[origin]
+  const text = origin === 'ClusterGrantPolicy' && delivery === optInDelivery ? optInText : usual
   return { effect: 'Deny', rule, origin, message: `${describe(atom)}: ${text}`.slice(0, maxMessage) }
 }

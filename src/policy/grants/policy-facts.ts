@@ -1,8 +1,10 @@
 // The input and the result of a decision by policies. Values only. What is not known yet is absent, and a decision says what it
 // needs of it: nothing that is unknown counts as allowed.
+import type { GrantDelivery } from '../../api/github/grant-delivery.ts'
 import type { RequesterRole, Visibility } from '../../api/github/grant-policy.ts'
 import type { SubjectKind } from '../grant-facts.ts'
 import type { PermissionLevel } from '../permission-level.ts'
+import type { TokenLifetime } from './token-lifetime.ts'
 
 /** A repository of a grant. */
 export type PolicyRepository = {
@@ -28,6 +30,7 @@ export type PolicyFacts = {
   readonly repositories: readonly PolicyRepository[]
   readonly permissions: Readonly<Record<string, PermissionLevel>>
   readonly subjects: readonly { readonly kind: SubjectKind; readonly name: string }[]
+  readonly delivery: GrantDelivery
 }
 
 /** One permission on one repository for one subject. */
@@ -51,12 +54,13 @@ export type RuleOrigin = 'built-in' | 'ClusterGrantPolicy' | 'GrantPolicy'
 
 /** What policies say about a grant. `Unknown` is never an approval, and `RequireApproval` is none yet. */
 export type PolicyVerdict =
-  | { readonly effect: 'Allow'; readonly rules: readonly string[] }
+  | { readonly effect: 'Allow'; readonly rules: readonly string[]; readonly lifetimes: readonly TokenLifetime[] }
   | {
       readonly effect: 'RequireApproval'
       readonly rules: readonly string[]
       readonly approvals: number
       readonly message: string
+      readonly lifetimes: readonly TokenLifetime[]
     }
   | { readonly effect: 'Deny'; readonly rule: string; readonly origin: RuleOrigin; readonly message: string }
   | { readonly effect: 'Unknown'; readonly needs: Needs }

@@ -2,6 +2,7 @@
 // state of the objects. Pure. It finds the rules that match one combination, and says of those whose match depends on facts that
 // are not known that they may match. A test holds it to casbin over all rules (docs/adr/0086-policies-of-grants.md).
 import { createHash } from 'node:crypto'
+import { type GrantDelivery, optInDelivery } from '../../api/github/grant-delivery.ts'
 import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { compareText } from '../../lib/text/compare-text.ts'
@@ -9,6 +10,7 @@ import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'
 import { permissionLevels, permissionRank } from '../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, personKey, type RuleOrigin, roleKey, teamKey } from './policy-facts.ts'
 import { type RepositoryMatcher, repositoryMatcher } from './repository-pattern.ts'
+import { shorter } from './token-lifetime.ts'
 
 /** A policy of either kind. */
 export type Policy = GrantPolicy | ClusterGrantPolicy
@@ -29,6 +31,11 @@ type Row = {
   readonly repositoryIds: ReadonlySet<number> | undefined
   readonly visibility: readonly string[] | undefined
   readonly subjects: Rule['subjects']
+  /** Of its tokens. */
+  readonly lifetime: number | undefined
+  readonly deliveries: Rule['deliveries']
+  /** What is allowed by this row is not allowed for the delivery that a rule of the cluster has to name. */
+  readonly sparesOptIn: boolean
 }
 
 /** Rules that name repositories in full, by these names in lower case; the others apart. */
@@ -53,16 +60,19 @@ export type Found = {
   mayDeny: boolean
   mayRequire: boolean
   mayAllow: boolean
+  /** The shortest life of tokens that a matching rule names, and that one which may match does. */
+  lifetime: number | undefined
+  maybeLifetime: number | undefined
 }
 
 const [anybody, anything] = ['*', '*']
 
 /** The order of the policies does not matter. `kind` names them in decisions. */
-export function policyLayer(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policies: readonly Policy[]): PolicyLayer {
+export function policyLayer(kind: Kind, policies: readonly Policy[]): PolicyLayer {
   const sorted = policies.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
   const index = new Map<string, Bucket>()
   const replaced = sorted.some(({ spec }) => spec.builtInRules === 'Replace')
-  for (const rule of defaultGrantRules) if (!replaced || rule.effect === 'deny') add(index, builtInRow(rule), [anybody])
+  for (const rule of defaultGrantRules) if (!replaced || rule.effect === 'deny') add(index, builtInRow(kind, rule), [anybody])
   for (const { metadata, spec } of sorted)
     for (const rule of spec.rules) add(index, rowOf(kind, metadata.name, rule), requesterKeys(rule))
   const said = sorted.map(({ metadata, spec }) => ({ name: metadata.name, spec }))
@@ -73,7 +83,9 @@ export function policyLayer(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policies
   return { index, digest: sorted.length === 0 ? undefined : digest }
 }
 
-function builtInRow({ id, effect, subject, permission, level }: GrantRule): Row {
+type Kind = 'GrantPolicy' | 'ClusterGrantPolicy'
+
+function builtInRow(kind: Kind, { id, effect, subject, permission, level }: GrantRule): Row {
   return {
     id,
     origin: 'built-in',
@@ -86,11 +98,14 @@ function builtInRow({ id, effect, subject, permission, level }: GrantRule): Row 
     repositoryIds: undefined,
     visibility: undefined,
     subjects: subject === '*' ? undefined : [{ kind: subject }],
+    lifetime: undefined,
+    deliveries: undefined,
+    sparesOptIn: kind === 'ClusterGrantPolicy',
   }
 }
 
-function rowOf(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policy: string, rule: Rule): Row {
-  const { name, effect, host, repositories, repositoryIds, visibility, permissions, subjects } = rule
+function rowOf(kind: Kind, policy: string, rule: Rule): Row {
+  const { name, effect, host, repositories, repositoryIds, visibility, permissions, subjects, deliveries } = rule
   return {
     id: `${kind}/${policy}/${name}`,
     origin: kind,
@@ -104,6 +119,9 @@ function rowOf(kind: 'GrantPolicy' | 'ClusterGrantPolicy', policy: string, rule:
     repositoryIds: repositoryIds && new Set(repositoryIds),
     visibility,
     subjects,
+    lifetime: effect === 'Deny' ? undefined : rule.tokenLifetimeSeconds,
+    deliveries,
+    sparesOptIn: kind === 'ClusterGrantPolicy' && deliveries === undefined,
   }
 }
 
@@ -151,7 +169,7 @@ function addRow({ byName, others }: Rows, row: Row): void {
 export type Open = { readonly keys: Set<string>; repositories: boolean }
 
 /** What is not known about rules that may match is added to `open`. */
-export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, atom: PolicyAtom, open: Open): Found {
+export function findRules(layer: PolicyLayer, facts: PolicyFacts, atom: PolicyAtom, open: Open): Found {
   const found: Found = {
     deny: undefined,
     approve: undefined,
@@ -159,14 +177,17 @@ export function findRules(layer: PolicyLayer, { host, requester }: PolicyFacts, 
     mayDeny: false,
     mayRequire: false,
     mayAllow: false,
+    lifetime: undefined,
+    maybeLifetime: undefined,
   }
+  const { requester, delivery } = facts
   const level = permissionRank(atom.level)
   for (const permission of new Set([atom.permission, familyOf(atom.permission), anything])) {
     const bucket = layer.index.get(permission)
     for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester, atom.repository.name.toLowerCase()))
       for (const row of rows)
-        if (covers(row, permission, level) && concerns(row, host, atom))
-          note(found, row, { isIn: includes(row, atom), allows: allows(row, permission, level), asked, open })
+        if (covers(row, permission, level) && concerns(row, facts, atom))
+          note(found, row, { isIn: includes(row, atom), allows: allows(row, { permission, level, delivery }), asked, open })
   }
   return found
 }
@@ -214,12 +235,14 @@ function noteCertain(found: Found, row: Row, { allows }: Match): void {
   if (row.effect === 'deny') found.deny ??= row
   if (row.effect === 'approve' && row.approvals > (found.approve?.approvals ?? 0)) found.approve = row
   if (allows) found.allow ??= row
+  found.lifetime = shorter(found.lifetime, row.lifetime)
 }
 
 function notePossible(found: Found, row: Row, { isIn, allows, asked, open }: Match): void {
   if (row.effect === 'deny') found.mayDeny = true
   if (row.effect === 'approve') found.mayRequire = true
   if (allows) found.mayAllow = true
+  found.maybeLifetime = shorter(found.maybeLifetime, row.lifetime)
   if (asked !== undefined) open.keys.add(asked)
   if (isIn === undefined) open.repositories = true
 }
@@ -230,13 +253,17 @@ function covers({ effect, permissions }: Row, permission: string, level: number)
   return named !== undefined && (effect === 'allow' ? level <= named : level >= named)
 }
 
+type Asked = { readonly permission: string; readonly level: number; readonly delivery: GrantDelivery }
+
 /** Of a row that covers it: what requires approval allows its own level, not those above. */
-function allows({ effect, permissions }: Row, permission: string, level: number): boolean {
+function allows({ effect, permissions, sparesOptIn }: Row, { permission, level, delivery }: Asked): boolean {
+  if (sparesOptIn && delivery === optInDelivery) return false
   return effect === 'allow' || (effect === 'approve' && permissions.get(permission) === level)
 }
 
-function concerns({ host, subjects }: Row, given: string, { subject }: PolicyAtom): boolean {
-  if (host !== undefined && host !== given) return false
+function concerns({ host, subjects, deliveries }: Row, facts: PolicyFacts, { subject }: PolicyAtom): boolean {
+  if (host !== undefined && host !== facts.host) return false
+  if (deliveries?.includes(facts.delivery) === false) return false
   if (subjects === undefined) return true
   return subjects.some(({ kind, name }) => kind === subject.kind && (name === undefined || name === subject.name))
 }

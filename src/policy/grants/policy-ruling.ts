@@ -1,20 +1,33 @@
 // What the rules say about one RepositoryGrant, by what is known of it: the rules of the platform without policies, otherwise
 // the policies. Pure: the controller decides by it, and `sekisho policy test` says beforehand what the controller will decide.
+
+import { optInDelivery } from '../../api/github/grant-delivery.ts'
 import {
   type GrantDecisionName,
   type RepositoryGrant,
   repositoryGrantReasons as reasons,
 } from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { decideGrant } from '../decide-grant.ts'
 import type { Answers } from './approvals.ts'
 import { decidePolicies, hasPolicies, type PolicySet } from './decide-policies.ts'
 import type { GrantPolicies } from './grant-policies.ts'
 import type { Needs, PolicyFacts, PolicyRepository, PolicyVerdict } from './policy-facts.ts'
+import { lifetimesText, type TokenLifetime } from './token-lifetime.ts'
 
 /** A ruling, or what it depends on. `rule` names the rules that decided. */
 export type PolicyRuling =
-  | { readonly decision: GrantDecisionName; readonly rule: string; readonly reason: string; readonly message: string }
+  | {
+      readonly decision: GrantDecisionName
+      readonly rule: string
+      readonly reason: string
+      readonly message: string
+      /** While it waits: how many people have to approve, and how many have. */
+      readonly approvals?: { readonly required: number; readonly given: number }
+      /** Of an approved grant: the subjects whose tokens live for another time than usual. */
+      readonly lifetimes?: readonly TokenLifetime[]
+    }
   | { readonly decision: 'Unknown'; readonly needs: Needs }
 
 /** Beside the grant itself. */
@@ -38,8 +51,9 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
     const rule = `GrantApproval/${denial.name}`.slice(0, maxRule)
     return { decision: 'Denied', rule, reason: reasons.deniedByPerson, message }
   }
-  const { permissions, subjects, requestedBy } = spec
-  if (!hasPolicies(set)) {
+  const { permissions, subjects, requestedBy, delivery } = spec
+  // Without any policy nothing allows that delivery.
+  if (!hasPolicies(set) && delivery !== optInDelivery) {
     const repositoryIds = known.repositories.map(({ id = 0 }) => id)
     const repositoryNames = new Map(known.repositories.map(({ id = 0, name }) => [id, name]))
     const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
@@ -54,6 +68,7 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
     repositories: known.repositories,
     permissions,
     subjects,
+    delivery,
   }
   const verdict = decidePolicies(set, facts)
   switch (verdict.effect) {
@@ -73,16 +88,21 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
         decision: 'Approved',
         rule: verdict.rules.join(',').slice(0, maxRule),
         reason: reasons.approved,
-        message: `${message}.`,
+        message: `${message}.${ofTokens(verdict.lifetimes)}`.slice(0, maxMessage),
+        lifetimes: verdict.lifetimes,
       }
     }
   }
 }
 
-/** Approved as soon as people enough have; each of them is named, with their reason. */
+function ofTokens(lifetimes: readonly TokenLifetime[]): string {
+  return lifetimes.length === 0 ? '' : ` Tokens live by policy: ${lifetimesText(lifetimes)}.`
+}
+
+/** Approved as soon as people enough have, each named with their reason; else by a platform admin in an emergency. */
 function byPeople(
-  { rules, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
-  { approvals }: Answers,
+  { rules, lifetimes, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
+  { approvals, breakGlass }: Answers,
   { name, uid }: RepositoryGrant['metadata'],
 ): PolicyRuling {
   const rule = rules.join(',').slice(0, maxRule)
@@ -92,24 +112,42 @@ function byPeople(
       decision: 'Approved',
       rule,
       reason: reasons.approved,
-      message: `Approved by ${people}; ${needed}.`.slice(0, maxMessage),
+      message: `Approved by ${people}; ${needed}.${ofTokens(lifetimes)}`.slice(0, maxMessage),
+      lifetimes,
+    }
+  }
+  if (breakGlass !== undefined) {
+    const { name: answer, by, reason, until } = breakGlass
+    const message = `Approved by break-glass of ${by} until ${until.toISOString()} (${reason}), without the approvals: ${needed}.`
+    const named = `GrantApproval/${answer},${rule}`.slice(0, maxRule)
+    return {
+      decision: 'Approved',
+      rule: named,
+      reason: reasons.approved,
+      message: `${message}${ofTokens(lifetimes)}`.slice(0, maxMessage),
+      lifetimes,
     }
   }
   const people = approvals.map(({ by }) => by).join(', ')
   const given = approvals.length === 0 ? 'nobody has yet' : `${approvals.length} of ${required} have: ${people}`
   const message = `${needed}: ${given} (sekisho grants approve ${name} --uid ${uid}).`.slice(0, maxMessage)
-  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message }
+  const counted = { required, given: approvals.length }
+  return { decision: 'Waiting', rule, reason: reasons.waitingForApproval, message, approvals: counted }
 }
+
+type Ruled = { readonly decision: string; readonly lifetimes?: readonly TokenLifetime[] }
 
 /** What policies in mode Audit would change about the ruling; undefined for nothing, and while that is not known. */
 export function auditRuling(
   { audited }: GrantPolicies,
   grant: RepositoryGrant,
-  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: { readonly decision: string } },
+  { known, ruling }: { readonly known: KnownOfGrant; readonly ruling: Ruled },
 ): { readonly decision: GrantDecisionName; readonly rule: string; readonly message: string } | undefined {
   if (audited === undefined) return undefined
   const would = policyRuling(audited, grant, known)
-  if (would.decision === 'Unknown' || would.decision === ruling.decision) return undefined
+  if (would.decision === 'Unknown') return undefined
+  const isOfSameLife = would.decision !== 'Approved' || sameJson(would.lifetimes ?? [], ruling.lifetimes ?? [])
+  if (would.decision === ruling.decision && isOfSameLife) return undefined
   return { decision: would.decision, rule: would.rule, message: would.message.slice(0, maxMessage) }
 }
 

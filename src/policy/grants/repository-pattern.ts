@@ -8,7 +8,7 @@ export type RepositoryMatcher = (fullName: string) => boolean
 export function repositoryMatcher(pattern: string): RepositoryMatcher {
   const parts = partsOf(pattern)
   if (parts === undefined) return () => false
-  const [owner, name] = parts.map(partMatcher)
+  const [owner, name] = parts.map(starMatcher)
   return fullName => {
     const given = partsOf(fullName)
     return given !== undefined && owner?.(given[0]) === true && name?.(given[1]) === true
@@ -20,7 +20,8 @@ function partsOf(text: string): readonly [string, string] | undefined {
   return owner === undefined || name === undefined || more.length > 0 ? undefined : [owner, name]
 }
 
-function partMatcher(pattern: string): (text: string) => boolean {
+/** Whether a text is one that the pattern means: `*` stands for any number of characters, and case matters. */
+export function starMatcher(pattern: string): (text: string) => boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return text => text === pattern
   const last = rest.pop() ?? ''

@@ -33,7 +33,7 @@ function fixture() {
     secrets.set(name, { apiVersion: 'v1', kind: 'Secret', metadata: { name, resourceVersion }, data })
   }
   const githubApps = createGitHubApps({
-    apps: { get: ({ name }) => apps.get(name) },
+    apps: { get: ({ name }) => apps.get(name), list: () => [...apps.values()] },
     async secretOf(name) {
       const secret = secrets.get(name)
       return secret === undefined ? { kind: closed.has(name) ? 'forbidden' : 'absent' } : { kind: 'found', secret }
@@ -67,6 +67,20 @@ describe('clients by the name of an App', () => {
     })
     putSecret('old', '1', key)
     expect((await githubApps.get('default')).appId).toBe(5)
+  })
+
+  test('are refused where an older App says that the host is elsewhere: no key is used for the one and no token sent to the other', async () => {
+    const { apps, githubApps, put, putSecret, key } = fixture()
+    put(1, '1')
+    putSecret('old', '1', key)
+    const [older] = apps.values()
+    if (older === undefined) throw new Error('no App')
+    const endpoints = { web: 'https://evil.example', api: 'https://evil.example/api/v3' }
+    const metadata = { ...older.metadata, name: 'younger', creationTimestamp: '2026-01-02T00:00:00Z' }
+    apps.set('default', { ...older, metadata: { ...older.metadata, creationTimestamp: '2026-01-01T00:00:00Z' } })
+    apps.set('younger', { ...older, metadata, spec: { ...older.spec, endpoints } })
+    await expect(githubApps.get('younger')).rejects.toMatchObject({ code: 'invalid_configuration', reason: 'HostConflict' })
+    expect((await githubApps.get('default')).endpoints.api).toBe('https://api.github.com')
   })
 
   test('need one of two keys, survive status changes, and are replaced when a key changes', async () => {

@@ -6,10 +6,11 @@ import { platformNamespace } from '../../api/names.ts'
 import {
   type AppClient,
   createAppClient,
-  endpointsOf,
+  endpointsOfApp,
   type Fetch,
   type GitHubEndpoints,
   type GitHubMeter,
+  hostConflict,
 } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -25,14 +26,14 @@ export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHub
 export type GitHubApps = {
   /**
    * The same client is returned as long as the App's spec and its keys do not change.
-   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be
-   * read; KubeError when the API server does not answer
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` when no key can be read (reason PrivateKeyMissing) or
+   * an older App says that the host is elsewhere (HostConflict); KubeError when the API server does not answer
    */
   readonly get: (appName: string) => Promise<GitHubApp>
 }
 
 export type GitHubAppsDeps = {
-  readonly apps: Pick<Cache<ClusterGitHubApp>, 'get'>
+  readonly apps: Pick<Cache<ClusterGitHubApp>, 'get' | 'list'>
   /** Reads a Secret of the platform namespace. */
   readonly secretOf: ReadNamedSecret
   /** Of the replicas that act as the App, the leader may make most of its tokens. */
@@ -45,6 +46,8 @@ export type GitHubAppsDeps = {
 
 /** Reason of the error when no private key can be read. */
 export const privateKeyMissing = 'PrivateKeyMissing'
+/** Reason of the error when the App contradicts an older one about where its host is. */
+export const hostConflicts = 'HostConflict'
 
 type Opened = GitHubApp & { readonly revision: string }
 
@@ -63,6 +66,8 @@ export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
         opened.delete(appName)
         throw new AppError('not_found', `there is no ClusterGitHubApp ${appName}`)
       }
+      const conflict = hostConflict(app, deps.apps.list())
+      if (conflict !== undefined) throw new AppError('invalid_configuration', conflict, { reason: hostConflicts })
       const { keys, revision } = await keysOf(app, deps.secretOf)
       const known = opened.get(appName)
       if (known?.revision === revision) return known
@@ -114,8 +119,8 @@ function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): s
 }
 
 function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
-  const { host, appId, clientId, endpoints: given } = app.spec
-  const endpoints = endpointsOf({ host, ...defined({ endpoints: given }) })
+  const { host, appId, clientId } = app.spec
+  const endpoints = endpointsOfApp(app)
   const { isLeader, log, clock, fetch, meter } = deps
   const client = createAppClient({
     endpoints,

@@ -9,7 +9,7 @@ const facts: DeskFacts = {
   grant: grantObject(),
   grantUid: 'read-shop-uid',
   installation: installationObject,
-  app: { host, appId: 5001, api: 'http://x' },
+  app: { host, appId: 5001, api: 'http://x', web: 'http://x' },
   subject: runner,
   delivery: 'TokenEndpoint',
   halts: [],
@@ -86,7 +86,11 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
     },
   ],
   ['the App is gone', 'AppNotUsable', { app: undefined }],
-  ['the App belongs to another host', 'AppNotUsable', { app: { host: 'github.com', appId: 5001, api: 'http://x' } }],
+  [
+    'the App belongs to another host',
+    'AppNotUsable',
+    { app: { host: 'github.com', appId: 5001, api: 'http://x', web: 'http://x' } },
+  ],
   ['no repository was resolved', 'NoRepositories', { grant: grantObject({ status: { repositories: [] } }) }],
   ['the grant has no permission', 'NoPermissions', { grant: grantObject({ spec: { permissions: {} } }) }],
   [

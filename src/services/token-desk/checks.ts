@@ -6,7 +6,7 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import { haltedText, haltOf } from '../../policy/halt.ts'
+import { haltedText, haltOf, ofInstallation } from '../../policy/halt.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 import type { DeskFacts } from './gather.ts'
@@ -16,7 +16,7 @@ export type Admitted = {
   readonly grant: RepositoryGrant
   readonly grantUid: string
   readonly installation: Installation
-  readonly app: { readonly host: string; readonly appId: number; readonly api: string }
+  readonly app: NonNullable<DeskFacts['app']>
   readonly subject: TokenSubject
   readonly repositories: readonly { readonly id: number; readonly name: string }[]
 }
@@ -31,7 +31,7 @@ export const refusalTexts = {
   NotASubject:
     'The workload is not one of the subjects of the RepositoryGrant, or is an Application that was created again since its approval.',
   OtherDelivery:
-    'The RepositoryGrant has another `spec.delivery`: under `GitProxy` no workload gets a token, and under `TokenEndpoint` the git proxy serves nobody.',
+    'The RepositoryGrant has another `spec.delivery`: under `GitProxy` and `Secret` no workload gets a token from the token endpoint, and the git proxy serves `GitProxy` alone.',
   InstallationNotReady: 'The Installation of the RepositoryGrant does not exist or is not ready.',
   AppNotUsable: 'The ClusterGitHubApp of the Installation does not exist, is not ready, or is on another GitHub host.',
   NoRepositories: 'The RepositoryGrant has no resolved repository.',
@@ -63,8 +63,7 @@ const nothingIsHalted: DeskCheck = ({ halts, grant, installation, subject, tenan
     tenant,
     grant: grant?.metadata.name,
     requestedBy: grant?.spec.requestedBy,
-    host: installation?.spec.account.host,
-    installationId: installation?.spec.installationId,
+    ...ofInstallation(installation),
     repositoryIds: grant?.status?.repositories?.map(({ id }) => id),
     workload: subject,
   })

@@ -323,9 +323,48 @@ describe('the token desk', () => {
     await sweepOnce(deps)
     expect(state.revoked).toEqual(state.minted)
     const [entry] = await rowsOf(request.grant.metadata.uid ?? '', 'token.revoked')
-    expect(entry?.details).toMatchObject({ cause: 'a token of a workload lives for 15 minutes', answer: 'revoked' })
+    expect(entry?.details).toMatchObject({
+      cause: 'its life is over: that of a workload, or the one that a policy says',
+      answer: 'revoked',
+    })
     await desk.request(request)
     expect(state.minted).toHaveLength(2)
+  })
+
+  test('a policy says how long a token lives, up and down: the answer says so, it is revoked then, and is not delivered near its end', async () => {
+    const { state, deps, desk, request, grant } = environment()
+    const lives = (seconds: number): void => {
+      state.grant = {
+        ...grant,
+        status: { ...grant.status, tokenLifetimes: [{ kind: 'ServiceAccount', name: 'runner', seconds }] },
+      }
+    }
+    lives(120)
+    const { expiresAt } = await desk.request(request)
+    expect(expiresAt).toEqual(new Date(clock.now().getTime() + 120_000))
+    clock.advance(80)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(1)
+    clock.advance(1)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(2)
+    clock.advance(39)
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual(state.minted.slice(0, 1))
+    // What was made for a shorter or a longer time is not delivered as the other.
+    lives(3600)
+    expect((await desk.request(request)).expiresAt).toEqual(new Date(clock.now().getTime() + 3_600_000))
+    expect(state.minted).toHaveLength(3)
+    lives(60)
+    expect((await desk.request(request)).expiresAt).toEqual(new Date(clock.now().getTime() + 60_000))
+    expect(state.minted).toHaveLength(4)
+  })
+
+  test('a time of another subject of the grant says nothing about this one', async () => {
+    const { state, desk, request, grant } = environment()
+    const tokenLifetimes = [{ kind: 'RemoteSync' as const, name: 'runner', seconds: 60 }]
+    state.grant = { ...grant, status: { ...grant.status, tokenLifetimes } }
+    expect((await desk.request(request)).expiresAt).toEqual(new Date(clock.now().getTime() + 900_000))
   })
 
   test('delivers different tokens for different subjects, recreated subjects, permissions and repositories', async () => {
@@ -430,16 +469,32 @@ describe('the token desk', () => {
     expect(state.steps.filter(step => step.startsWith('wake'))).toEqual([`wake ${grant.metadata.name}`])
   })
 
+  test('how long GitHub asks to wait reaches whoever asks', async () => {
+    const { state, desk, request } = environment()
+    state.mintFails = new AppError('too_many_requests', 'secondary rate limit', { reason: 'RateLimited', retryAfterSeconds: 137 })
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 137 })
+  })
+
   test('refuses above the quota of the tenant, and allows again when the hour is over', async () => {
     const { state, desk, request } = environment()
     state.tokensPerHour = 2
     await desk.request(request)
+    clock.advance(600)
     await desk.request({ ...request, subject: { ...runner, uid: 'second' } })
     const third = { ...request, subject: { ...runner, uid: 'third' } }
-    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 60 })
-    clock.advance(3601)
+    // The first of the two leaves the hour then, and not a second before.
+    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 3000 })
+    clock.advance(2999)
+    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 1 })
+    clock.advance(1)
     await desk.request(third)
     expect(state.minted).toHaveLength(3)
+  })
+
+  test('a tenant without any tokens is told to ask again in an hour', async () => {
+    const { state, desk, request } = environment()
+    state.tokensPerHour = 0
+    await expect(desk.request(request)).rejects.toMatchObject({ reason: 'QuotaExceeded', retryAfterSeconds: 3600 })
   })
 
   type State = ReturnType<typeof environment>['state']

@@ -3,7 +3,9 @@
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type AppClient, githubReasons } from '../../github/index.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
+import { tokenSeconds } from '../../policy/grants/token-lifetime.ts'
 import type { LiveToken, TokenRegistry } from '../../store/token-registry.ts'
 import { deliveryOf, refusalOf, requestFacts } from './audit/desk-audit.ts'
 import { type Admitted, admit, haltedReason } from './checks.ts'
@@ -46,14 +48,15 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
   const findOrMint = async (request: TokenRequest, { admitted, client }: Admission): Promise<LiveToken> => {
     const intent = { ...intentOf(admitted), facts: requestFacts(request, admitted.grant) }
     return inProgress.run(intent.cacheKey, async () => {
-      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds(intent.subject))
+      const lifeSeconds = tokenSeconds(admitted.grant.status?.tokenLifetimes, admitted.subject)
+      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds(admitted.subject.kind, lifeSeconds))
       if (active !== undefined) return active
       // GitHub is asked for nothing under a grant that ended a moment ago.
       requireSame(await admitFresh(deps, request), intent.cacheKey)
       if (client === undefined) throw new AppError('internal', 'an admitted request has no client to GitHub')
       const { permissions, reason } = admitted.grant.spec
       const tokensPerHour = deps.tenantOf(intent.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour
-      const minted = await mintOrReuse(deps, { request, intent, permissions, client, tokensPerHour, reason })
+      const minted = await mintOrReuse(deps, { request, intent, permissions, client, tokensPerHour, reason, lifeSeconds })
       await checkSoon(deps, admitted.grant)
       return minted
     })
@@ -165,13 +168,19 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /** Names are those of the decision, for people and for git; the token itself is minted by id. */
-function delivered(active: LiveToken, { repositories, app }: Admitted): DeliveredToken {
+function delivered(active: LiveToken, { repositories, app, grant, subject }: Admitted): DeliveredToken {
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
+  const expiresAt = active.livesUntil ?? active.expiresAt
+  const lifeSeconds = tokenSeconds(grant.status?.tokenLifetimes, subject)
   return {
     token: active.token,
-    expiresAt: active.livesUntil ?? active.expiresAt,
+    mintedAt: active.mintedAt,
+    expiresAt,
+    renewFrom: new Date(expiresAt.getTime() - minimumLifeSeconds(subject.kind, lifeSeconds) * 1000),
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,
     host: app.host,
+    endpoints: { host: app.host, web: app.web, api: app.api },
+    ...defined({ refs: grant.spec.git?.refs }),
   }
 }

@@ -1,12 +1,14 @@
 // Reads the facts by which a request is decided: from the caches to refuse or to find a token that exists, and from the API
 // server itself before a token is minted and before one is delivered, because a cache may not have observed yet that a grant
 // was revoked. Absence is a fact and never an error; this file never writes.
+
+import type { GrantDelivery } from '../../api/github/grant-delivery.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
-import { type GrantDelivery, type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import type { AppClient } from '../../github/index.ts'
+import type { AppClient, GitHubEndpoints } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -26,7 +28,7 @@ export type DeskFacts = {
   /** The name of the Tenant whose namespace it is. */
   readonly tenant: string
   /** From the App's own settings; undefined when the App cannot be used. */
-  readonly app: { readonly host: string; readonly appId: number; readonly api: string } | undefined
+  readonly app: (GitHubEndpoints & { readonly appId: number }) | undefined
   readonly subject: TokenSubject
   /** How the token will be used. */
   readonly delivery: GrantDelivery
@@ -86,7 +88,7 @@ async function gathered(deps: GatherDeps, request: TokenRequest, { grant, instal
       installation,
       halts,
       tenant: deps.tenantOf(request.subject.namespace)?.metadata.name ?? request.subject.namespace,
-      app: app && { host: app.endpoints.host, appId: app.appId, api: app.endpoints.api },
+      app: app && { ...app.endpoints, appId: app.appId },
       subject: request.subject,
       delivery: request.delivery ?? 'TokenEndpoint',
       now: deps.clock.now(),

@@ -9,7 +9,7 @@ import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { createTokenRevoker, endpointsOf, type GitHubEndpoints, type GitHubMeter } from '../../github/index.ts'
+import { createTokenRevoker, type GitHubMeter } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -39,11 +39,10 @@ export type OpenTokenDesk = Part & {
   readonly githubApps: GitHubApps
   /** PEM of the authorities that workloads must trust now. */
   readonly certificateAuthorities: () => string
-  /** What everything that serves workloads shares: one certificate, one set of limits, the hosts of the Apps. */
+  /** What everything that serves workloads shares: one certificate, one set of limits. */
   readonly forWorkloads: {
     readonly certificate: Certificate
     readonly identify: IdentifyWorkload
-    readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
     readonly counted: CountedAudit
   }
 }
@@ -98,11 +97,7 @@ export async function openTokenDesk(
     observe: createHttpMetrics(deps.metrics ?? new Registry(), 'token-desk'),
   })
   const identify = workloadIdentifier({ client: kube, clock })
-  const endpointsOfHost = (host: string) => {
-    const app = apps.list().find(({ spec }) => spec.host === host)
-    return app && endpointsOf(app.spec)
-  }
-  await server.register(tokenRoutes({ desk, identify, endpointsOfHost }))
+  await server.register(tokenRoutes({ desk, identify }))
   const everyMilliseconds = settings.redeliverySeconds * 1000
   const loops = [
     certificate,
@@ -115,7 +110,7 @@ export async function openTokenDesk(
     desk,
     githubApps,
     certificateAuthorities: certificate.authorities,
-    forWorkloads: { certificate, identify, endpointsOfHost, counted },
+    forWorkloads: { certificate, identify, counted },
     async start() {
       await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
       for (const loop of loops) loop.start()

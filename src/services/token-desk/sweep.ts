@@ -1,4 +1,4 @@
-// What the token desk does every minute: it records an outcome for intents whose process ended, ends tokens whose life is over,
+// What the token desk does every fifteen seconds: it records an outcome for intents whose process ended, ends tokens whose life is over,
 // retries revocations, deletes the ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never
 // recorded is unknown to everybody; its audit record says when it expires at the latest.
 import type { Clock } from '../../lib/clock.ts'
@@ -17,7 +17,8 @@ export type SweepDeps = RevokeDeps & {
 /** Longer than any mint may take, so that a mint in progress is not an orphan. */
 const orphanAfterMilliseconds = 5 * 60_000
 const tokenLifeMilliseconds = 3_600_000
-const everyMilliseconds = 60_000
+/** A token lives for a minute at least, where a policy says so. */
+const everyMilliseconds = 15_000
 
 /** The sweep as a loop; rounds are left out while `isLeader` is false. */
 export function createTokenSweep(deps: SweepDeps & { readonly isLeader: () => boolean }): Periodic {

@@ -1,7 +1,9 @@
 // What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens.
 // There is no other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
 // (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
-import type { GrantDelivery, RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { GrantDelivery } from '../../api/github/grant-delivery.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { GitHubEndpoints } from '../../github/index.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { LiveTokenFilter, TokenSubject } from '../../store/token-registry.ts'
 
@@ -28,12 +30,20 @@ export type RequestOrigin = {
 /** A token and its reach. It is for the requesting subject only. */
 export type DeliveredToken = {
   readonly token: SecretString
+  /** By our clock; GitHub may refuse it for some seconds from then on. Absent: it may be that new. */
+  readonly mintedAt?: Date
   /** By our clock. */
   readonly expiresAt: Date
+  /** From then on a request resolves to another token. */
+  readonly renewFrom: Date
   readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
   readonly permissions: Readonly<Record<string, string>>
   /** The GitHub host that the token is for. */
   readonly host: string
+  /** Those of the App that made it: Apps of one host may have different ones. */
+  readonly endpoints: GitHubEndpoints
+  /** `spec.git.refs` of the grant: what a push may change. Absent: every branch and every tag. */
+  readonly refs?: readonly string[]
 }
 
 /** The port that controllers import; take a `Pick` of what is used. */
@@ -41,8 +51,8 @@ export type TokenDesk = {
   /** The uid of the grant that has this name now; undefined when there is none. */
   readonly grantUid: (grant: { readonly namespace: string; readonly name: string }) => Promise<string | undefined>
   /**
-   * Resolves to a token with at least ten minutes of life left (one minute while GitHub is unreachable), after its audit record
-   * is durable.
+   * Resolves to a token with enough of its life left (`minting/token-life.ts`; one minute while GitHub is unreachable), after its
+   * audit record is durable.
    * @throws AppError `forbidden` (a check refused; `reason` names it), `too_many_requests` (quota), `upstream_failed`,
    * `integrity_violation` or `unavailable` (GitHub, the audit log or the registry)
    */

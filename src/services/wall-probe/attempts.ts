@@ -1,16 +1,17 @@
 // What is tried, as data. Every write is a dry run; connections and tokens have none, so these name a pod and a ServiceAccount
 // that do not exist, as reads name Secrets that do not: whoever is let through gets nothing. Nothing here must ever be sent
 // without its dry run.
-import { deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
+import { configMaps, deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import {
   appSecretPrefix,
-  buildNamespaceOf,
+  namespacesOf,
   platformNamespace,
   registrySecretPrefix,
   reservedSecretPrefix,
   tenantRoles,
 } from '../../api/names.ts'
+import { tokenSecretName } from '../../api/reserved-secrets.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { KubeClient, NewObject, WriteOptions } from '../../kube/client/client.ts'
@@ -26,6 +27,10 @@ export type Attempt = {
   readonly where?: string
   /** For the text of a finding. */
   readonly what: string
+  /** For `controllers`: what the answer of that wall says. Another rule that refuses as well proves nothing of it. */
+  readonly refusedBy?: RegExp
+  /** What answers only after that wall let it through. */
+  readonly behind?: RegExp
   /** Resolves when it was allowed. */
   readonly send: (client: Sender) => Promise<unknown>
 }
@@ -52,6 +57,13 @@ const container = {
   },
 }
 const withReservedSecret = { containers: [{ ...container, envFrom: [{ secretRef: { name: reserved } }] }] }
+/** The token of another ServiceAccount, where pods may have that of their own. */
+const tokenOfAnother = tokenSecretName(absent, absent)
+const withTokenOfAnother = {
+  serviceAccountName: 'default',
+  containers: [container],
+  volumes: [{ name: absent, secret: { secretName: tokenOfAnother } }],
+}
 
 function create<T extends KubeObject>(type: ResourceType<T>, namespace: string | undefined, content: object): Attempt['send'] {
   const { apiVersion, kind } = type
@@ -88,7 +100,7 @@ function inNamespace(namespace: string, where: { readonly where?: string }): rea
     },
     {
       ...nobody,
-      wall: 'secret-references',
+      wall: 'secrets',
       what: `make a pod with the Secret ${reserved}`,
       send: create(pods, namespace, { spec: withReservedSecret }),
     },
@@ -122,6 +134,11 @@ const installationSpec = {
   ceiling: { repositories: 'All', permissions: { contents: 'read' } },
 }
 
+const policyOf = (rule: string): string => `ValidatingAdmissionPolicy 'sekisho-${rule}'`
+const anyPolicy = "ValidatingAdmissionPolicy 'sekisho-"
+const webhook = 'admission webhook "[^"]*[.]sekisho[.]dev"'
+const podSecurity = 'violates PodSecurity'
+
 /** About the cluster and the namespace of the platform. */
 export const clusterAttempts: readonly Attempt[] = [
   ...inNamespace(platformNamespace, {}),
@@ -137,14 +154,16 @@ export const clusterAttempts: readonly Attempt[] = [
   {
     wall: 'own-writes',
     as: 'controllers',
-    what: 'make a RoleBinding in the namespace default',
-    send: create(roleBindings, 'default', bindingContent),
+    what: `make a ConfigMap in ${platformNamespace} that no right of theirs names`,
+    // RBAC cannot limit a creation by name, and every other rule lets the platform write there.
+    refusedBy: new RegExp(policyOf('own-writes')),
+    send: create(configMaps, platformNamespace, {}),
   },
 ]
 
-/** In the two namespaces of one tenant. */
-export function attemptsIn({ spec: { namespace } }: Tenant): readonly Attempt[] {
-  const build = buildNamespaceOf(namespace)
+/** In the two namespaces of one tenant. Where Dockerfiles are built, a policy takes the place of Pod Security for builds. */
+export function attemptsIn({ spec: { namespace } }: Tenant, buildsDockerfiles: boolean): readonly Attempt[] {
+  const [, build] = namespacesOf(namespace)
   const where = { where: namespace }
   const labels = { 'app.kubernetes.io/name': absent }
   return [
@@ -171,20 +190,27 @@ export function attemptsIn({ spec: { namespace } }: Tenant): readonly Attempt[] 
       what: 'make a NetworkPolicy',
       send: create(networkPolicies, namespace, { spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{}] } }),
     },
-    {
+    ...[
+      { what: `make a Deployment with the Secret ${reserved}`, spec: withReservedSecret },
+      { what: `make a Deployment that mounts the Secret ${tokenOfAnother}`, spec: withTokenOfAnother },
+    ].map(({ what, spec }) => ({
       ...where,
-      wall: 'secret-references',
-      as: 'controllers',
-      what: `make a Deployment with the Secret ${reserved}`,
+      wall: 'secret-references' as const,
+      as: 'controllers' as const,
+      what,
+      refusedBy: new RegExp(`${policyOf('secret-references')}|${webhook}`),
       send: create(deployments, namespace, {
-        spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: withReservedSecret } },
+        spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
       }),
-    },
+    })),
     {
       wall: 'pod-security',
       where: build,
       as: 'controllers',
       what: 'make a pod with the processes of its node',
+      refusedBy: new RegExp(buildsDockerfiles ? `${podSecurity}|${policyOf('build-pods')}` : podSecurity),
+      // The API server asks Pod Security before policies and webhooks.
+      behind: new RegExp(`${anyPolicy}|${webhook}`),
       send: create(pods, build, { spec: { hostPID: true, automountServiceAccountToken: false, containers: [container] } }),
     },
   ]

@@ -45,6 +45,15 @@ test('a wall that was off in a place stays off there until that place is looked 
   expect(judgeRound({ ...before, exists: name => name === 'acme' }, round([])).findings).toEqual([off('secrets', 'acme')])
 })
 
+test('what was unknown in a place stays so while nobody looks there, and goes on being counted', () => {
+  const where = 'acme'
+  const first = judgeRound({ ...anywhere, findings: [] }, round([], { ...unknown('secrets'), where }))
+  const second = judgeRound({ ...anywhere, ...first }, round([secrets()]))
+  expect([second.findings, [...second.unknownRounds.values()]]).toEqual([first.findings, [1]])
+  const gone = judgeRound({ ...anywhere, ...second, exists: () => false }, round([secrets()]))
+  expect([gone.findings, gone.unknownRounds.size]).toEqual([[], 0])
+})
+
 test('what is off in one place does not hide what is unknown in another', () => {
   const judged = judgeRound({ ...anywhere, findings: [] }, round([secrets()], unknown('secrets'), off('secrets', 'acme')))
   expect(judged.findings).toEqual([unknown('secrets'), off('secrets', 'acme')])

@@ -37,17 +37,21 @@ export type Before = {
 
 const keyOf = ({ wall, where = '' }: Place): string => `${wall} ${where}`
 
-/** A wall that was off in a place stays off there until a round looks at that place and finds that it holds. */
+/**
+ * A wall that was off in a place stays off there until a round looks at that place and finds that it holds; one that was not
+ * known stays so, with its count of rounds.
+ */
 export function judgeRound(before: Before, round: Round): Judgement {
   const found = Map.groupBy(round.findings, keyOf)
   const looked = new Set([...round.looked.map(keyOf), ...found.keys()])
   const stays = (place: Place): boolean => !looked.has(keyOf(place)) && (place.where === undefined || before.exists(place.where))
-  const kept = before.findings.filter(one => one.verdict === 'Off' && stays(one))
+  const kept = before.findings.filter(stays)
   const offBefore = Map.groupBy(
     before.findings.filter(({ verdict }) => verdict === 'Off'),
     keyOf,
   )
-  const unknownRounds = new Map<string, number>()
+  const going = new Set(kept.map(keyOf))
+  const unknownRounds = new Map([...before.unknownRounds].filter(([key]) => going.has(key)))
   const judged = [...looked].flatMap(key => {
     const all = (found.get(key) ?? []).map(bounded)
     const off = all.filter(({ verdict }) => verdict === 'Off')

@@ -51,7 +51,10 @@ function found(changed: Changed): readonly string[] {
   const { findings } = lookAtNamespaces({
     tenants: [tenant('acme')],
     namespaceOf: name => (name === 'acme' ? application : name === 'acme-build' ? build : undefined),
-    policiesIn: name => (name === 'acme' ? policies : [denyAll]),
+    policies: new Map([
+      ['acme', policies],
+      ['acme-build', [denyAll]],
+    ]),
     buildsDockerfiles,
   })
   return findings.map(({ wall, where, text }) => `${wall} ${where}: ${text}`)

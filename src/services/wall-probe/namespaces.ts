@@ -1,7 +1,7 @@
 // What must hold in both namespaces of each Tenant whatever else is in them: the labels by which rules find them, Pod Security,
 // and a network policy that denies everything. Pure.
 import type { Namespace, NetworkPolicy } from '../../api/builtin/index.ts'
-import { buildNamespaceOf, labels } from '../../api/names.ts'
+import { labels, namespacesOf } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Finding, Round } from './finding.ts'
 
@@ -9,8 +9,8 @@ export type NamespaceFacts = {
   readonly tenants: readonly Tenant[]
   /** Of the namespaces with the label of a tenant. */
   readonly namespaceOf: (name: string) => Namespace | undefined
-  /** The policies of the platform there. */
-  readonly policiesIn: (namespace: string) => readonly NetworkPolicy[]
+  /** The policies of the platform, by namespace. */
+  readonly policies: ReadonlyMap<string, readonly NetworkPolicy[]>
   /** Then Pod Security in build namespaces is replaced by the policy build-pods. */
   readonly buildsDockerfiles: boolean
 }
@@ -27,19 +27,19 @@ export function isLookedAt({ metadata, status }: Tenant): boolean {
 
 export function lookAtNamespaces(facts: NamespaceFacts): Round {
   const findings = facts.tenants.flatMap(tenant => {
-    const { namespace } = tenant.spec
+    const [application, build] = namespacesOf(tenant.spec.namespace)
     return [
-      ...findingsIn(facts, { tenant, name: namespace, purpose: 'application', levels: ['restricted'] }),
+      ...findingsIn(facts, { tenant, name: application, purpose: 'application', levels: ['restricted'] }),
       ...findingsIn(facts, {
         tenant,
-        name: buildNamespaceOf(namespace),
+        name: build,
         purpose: 'build',
         levels: facts.buildsDockerfiles ? ['restricted', 'privileged'] : ['restricted'],
       }),
     ]
   })
   const looked = facts.tenants.flatMap(({ spec: { namespace } }) =>
-    [namespace, buildNamespaceOf(namespace)].flatMap(where => walls.map(wall => ({ wall, where }))),
+    namespacesOf(namespace).flatMap(where => walls.map(wall => ({ wall, where }))),
   )
   return { looked, findings }
 }
@@ -67,7 +67,7 @@ function findingsIn(facts: NamespaceFacts, { tenant, name, purpose, levels }: Wa
     )
   if (!levels.includes(marks[enforced] ?? ''))
     findings.push(off('pod-security', `${enforced} is ${marks[enforced] ?? 'not set'}, and must be ${levels.join(' or ')}`))
-  const open = ['Ingress', 'Egress'].filter(direction => !facts.policiesIn(name).some(policy => deniesAll(policy, direction)))
+  const open = ['Ingress', 'Egress'].filter(direction => !facts.policies.get(name)?.some(policy => deniesAll(policy, direction)))
   if (open.length > 0) findings.push(off('network-default-deny', `no policy denies all pods ${open.join(' and ')}`))
   return findings
 }

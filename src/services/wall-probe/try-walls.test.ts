@@ -8,7 +8,10 @@ import { walls } from './walls.ts'
 
 const error = (status: number, message = 'x'): KubeError => new KubeError(message, { status, reason: 'x' })
 const rbac = 'create Pod x: pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "n"'
-const policy = `create Pod x: pods "x" is forbidden: ValidatingAdmissionPolicy 'sekisho-own-writes' with binding 'b' denied request: no`
+const byPolicy = (rule: string): string =>
+  `create Pod x: pods "x" is forbidden: ValidatingAdmissionPolicy 'sekisho-${rule}' with binding 'b' denied request: no`
+const byPodSecurity = 'pods "x" is forbidden: violates PodSecurity "restricted:latest": host namespaces'
+const byWebhook = 'admission webhook "kinds.admission.sekisho.dev" denied the request: no'
 
 test.each([
   [403, 'refused'],
@@ -22,24 +25,45 @@ test.each([
   [503, 'unknown'],
   [0, 'unknown'],
 ] as const)('%d to whom has no right: %s', (status, expected) => {
-  expect(answerToNobody(error(status))).toBe(expected)
+  expect(answerToNobody(error(status, rbac))).toBe(expected)
 })
 
+test.each([byPolicy('account-tokens'), byWebhook, byPodSecurity, 'exceeded quota: tenant'])(
+  '403 by what stands behind RBAC says that RBAC let it through: %s',
+  message => expect(answerToNobody(error(403, message))).toBe('allowed'),
+)
+
+const attemptOf = (wall: string, buildsDockerfiles = false) =>
+  [...clusterAttempts, ...attemptsIn({ spec: { namespace: 'acme' } } as unknown as Tenant, buildsDockerfiles)].find(
+    one => one.wall === wall && one.as === 'controllers',
+  ) ?? expect.fail(wall)
+
 test.each([
-  [403, policy, 'refused'],
-  [403, 'admission webhook "kinds.admission.sekisho.dev" denied the request: no', 'refused'],
-  [403, 'pods "x" is forbidden: violates PodSecurity "restricted:latest": host namespaces', 'refused'],
-  [403, rbac, 'unknown'],
-  [403, 'exceeded quota: tenant', 'unknown'],
-  [403, `ValidatingAdmissionPolicy 'somebody-elses' denied request`, 'unknown'],
-  [404, 'namespaces "n" not found', 'unknown'],
-  [503, 'x', 'unknown'],
-] as const)('%d %s to the controllers: %s', (status, message, expected) => {
-  expect(answerToControllers(error(status, message))).toBe(expected)
+  ['own-writes', 403, byPolicy('own-writes'), 'refused'],
+  // Another rule says nothing of this one.
+  ['own-writes', 403, byPolicy('own-role-bindings'), 'unknown'],
+  ['own-writes', 403, byWebhook, 'unknown'],
+  ['secret-references', 403, byPolicy('secret-references'), 'refused'],
+  ['secret-references', 403, byWebhook, 'refused'],
+  ['secret-references', 403, byPolicy('pod-placement'), 'unknown'],
+  ['pod-security', 403, byPodSecurity, 'refused'],
+  ['pod-security', 403, byPolicy('build-pods'), 'allowed'],
+  ['pod-security', 403, byWebhook, 'allowed'],
+  ['own-writes', 403, rbac, 'unknown'],
+  ['own-writes', 403, 'exceeded quota: tenant', 'unknown'],
+  ['own-writes', 403, `ValidatingAdmissionPolicy 'somebody-elses' denied request`, 'unknown'],
+  ['own-writes', 404, 'namespaces "n" not found', 'unknown'],
+  ['own-writes', 503, 'x', 'unknown'],
+] as const)('%s: %d %s to the controllers: %s', (wall, status, message, expected) => {
+  expect(answerToControllers(error(status, message), attemptOf(wall))).toBe(expected)
+})
+
+test('where Dockerfiles are built, the policy about pods of builds takes the place of Pod Security', () => {
+  expect(answerToControllers(error(403, byPolicy('build-pods')), attemptOf('pod-security', true))).toBe('refused')
 })
 
 const tenant = { spec: { namespace: 'acme' } } as unknown as Tenant
-const all = [...clusterAttempts, ...attemptsIn(tenant)]
+const all = [...clusterAttempts, ...attemptsIn(tenant, false)]
 
 type Sent = { readonly verb: string; readonly options?: unknown; readonly name?: string | undefined; readonly plural: string }
 
@@ -67,7 +91,9 @@ function recordingClients(answer: (who: 'nobody' | 'controllers', sent: Sent) =>
 
 const refusing = (who: 'nobody' | 'controllers', { plural }: Sent): unknown => {
   if (plural.endsWith('sekisho-wall-probe/token')) return { status: { token: 'x' } }
-  throw error(403, who === 'nobody' ? rbac : policy)
+  const byWall =
+    plural === 'deployments' ? byPolicy('secret-references') : plural === 'pods' ? byPodSecurity : byPolicy('own-writes')
+  throw error(403, who === 'nobody' ? rbac : byWall)
 }
 
 test('every write is a dry run, every read names what does not exist', async () => {
@@ -104,7 +130,7 @@ test('who is let through is said, with what was allowed', async () => {
     if (who === 'nobody' && one.plural.includes('/exec')) throw error(404)
     return refusing(who, one)
   })
-  const { findings } = await tryWalls(clients, attemptsIn(tenant), new AbortController().signal)
+  const { findings } = await tryWalls(clients, attemptsIn(tenant, false), new AbortController().signal)
   expect(findings.map(({ wall, verdict, where }) => `${wall} ${verdict} ${where}`)).toEqual(
     ['acme', 'acme-build'].flatMap(where => [...Array(3).fill(`secrets Off ${where}`), `pod-connections Off ${where}`]),
   )
@@ -122,4 +148,31 @@ test('without a token nothing is known of what it would try, and the rest is tri
   expect(looked.filter(({ wall }) => wall === 'secrets')).toEqual([])
   expect(findings.map(({ wall }) => wall)).toContain('secrets')
   expect(sent.filter(({ who }) => who === 'nobody')).toEqual([])
+})
+
+test('what a slow API server left no time for is not known, and is not said to hold', async () => {
+  const slow = new AbortController()
+  let answered = 0
+  const { clients } = recordingClients((who, one) => {
+    if (who === 'nobody' && answered++ === 3) slow.abort(new Error('too long'))
+    return refusing(who, one)
+  })
+  const { findings, looked } = await tryWalls(clients, all, slow.signal)
+  expect(new Set(findings.map(({ verdict }) => verdict))).toEqual(new Set(['Unknown']))
+  expect(findings.at(-1)).toMatchObject({ text: expect.stringContaining('the round took too long') })
+  const places = (list: readonly { readonly wall: string; readonly where?: string }[]) =>
+    new Set(list.map(({ wall, where = '' }) => `${wall} ${where}`))
+  expect(places(looked).has('account-tokens acme')).toBe(false)
+  expect(places(findings).has('account-tokens acme')).toBe(true)
+})
+
+test('a request that never ends does not keep the round', async () => {
+  const slow = new AbortController()
+  const { clients } = recordingClients((who, one) => {
+    if (who === 'controllers' || one.verb !== 'get') return refusing(who, one)
+    slow.abort(new Error('too long'))
+    return new Promise(() => undefined)
+  })
+  const { findings } = await tryWalls(clients, all, slow.signal)
+  expect(findings.length).toBeGreaterThan(0)
 })

@@ -8,6 +8,7 @@ import type { KubeClient, NewObject } from '../../kube/client/client.ts'
 import { isKubeError, type KubeError, lacksRight } from '../../kube/client/errors.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { objectAt, textAt } from '../../lib/json/json-value.ts'
+import { untilAborted } from '../../lib/limits/until-aborted.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { Attempt } from './attempts.ts'
 import type { Finding, Place, Round } from './finding.ts'
@@ -41,14 +42,16 @@ async function tokenOfNobody(client: Clients['client']): Promise<SecretString> {
   return new SecretString(token)
 }
 
-/** Never rejects. A signal ends it between two attempts. */
+/**
+ * Never rejects. What was not tried when the signal is aborted, because the round took too long, is not known.
+ */
 export async function tryWalls(clients: Clients, attempts: readonly Attempt[], signal: AbortSignal): Promise<Round> {
-  const own = await findingsOf(clients.client, attempts, 'controllers', signal)
+  const own = await roundOf(clients.client, attempts, 'controllers', signal)
   try {
-    const nobody = clients.clientWith(await tokenOfNobody(clients.client))
+    const nobody = clients.clientWith(await untilAborted(tokenOfNobody(clients.client), signal))
     try {
-      const findings = [...own, ...(await findingsOf(nobody, attempts, 'nobody', signal))]
-      return { looked: placesOf(attempts), findings }
+      const others = await roundOf(nobody, attempts, 'nobody', signal)
+      return { looked: [...own.looked, ...others.looked], findings: [...own.findings, ...others.findings] }
     } finally {
       await nobody.close()
     }
@@ -56,7 +59,7 @@ export async function tryWalls(clients: Clients, attempts: readonly Attempt[], s
     const text = `no token of the ServiceAccount ${wallProbeAccount}: ${messageOf(error)}`
     const untried = new Set(attempts.filter(({ as }) => as === 'nobody').map(({ wall }) => wall))
     const unknown = [...untried].map((wall): Finding => ({ wall, verdict: 'Unknown', text }))
-    return { looked: placesOf(attempts.filter(({ as }) => as === 'controllers')), findings: [...own, ...unknown] }
+    return { looked: own.looked, findings: [...own.findings, ...unknown] }
   }
 }
 
@@ -66,34 +69,43 @@ function placesOf(attempts: readonly Attempt[]): readonly Place[] {
 }
 
 /** One after the other: they are few, and must not look like a flood. */
-async function findingsOf(
+async function roundOf(
   client: Clients['client'],
   attempts: readonly Attempt[],
   as: Attempt['as'],
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = []
+): Promise<Round> {
+  const [findings, tried]: [Finding[], Attempt[]] = [[], []]
   for (const attempt of attempts.filter(one => one.as === as)) {
-    if (signal.aborted) break
-    const finding = await findingOf(client, attempt)
+    const finding = signal.aborted ? untriedOf(attempt) : await findingOf(client, attempt, signal)
     if (finding !== undefined) findings.push(finding)
+    if (!signal.aborted) tried.push(attempt)
   }
-  return findings
+  return { looked: placesOf(tried), findings }
 }
 
-async function findingOf(client: Clients['client'], attempt: Attempt): Promise<Finding | undefined> {
-  const { wall, where, what, as, send } = attempt
-  const at = where === undefined ? { wall } : { wall, where }
+const placeOf = ({ wall, where }: Attempt): Place => (where === undefined ? { wall } : { wall, where })
+
+function untriedOf(attempt: Attempt): Finding {
+  const text = `it was not tried to ${attempt.what}: the round took too long, because the API server is slow`
+  return { ...placeOf(attempt), verdict: 'Unknown', text }
+}
+
+async function findingOf(client: Clients['client'], attempt: Attempt, signal: AbortSignal): Promise<Finding | undefined> {
+  const { what, as, send } = attempt
+  const at = placeOf(attempt)
   const who = as === 'nobody' ? `the ServiceAccount ${wallProbeAccount}, which has no right,` : 'a dry run of the controllers'
   const off = (how: string): Finding => ({ ...at, verdict: 'Off', text: `${who} was allowed to ${what} (${how})` })
   try {
-    await send(client)
+    await untilAborted(send(client), signal)
     return off('it succeeded')
   } catch (error) {
+    if (signal.aborted) return untriedOf(attempt)
     if (!isKubeError(error)) return { ...at, verdict: 'Unknown', text: `${what}: ${messageOf(error)}` }
-    const answer = as === 'nobody' ? answerToNobody(error) : answerToControllers(error)
+    const answer = as === 'nobody' ? answerToNobody(error) : answerToControllers(error, attempt)
     if (answer === 'refused') return undefined
-    return answer === 'allowed' ? off(`HTTP ${error.status}`) : { ...at, verdict: 'Unknown', text: `${what}: ${error.message}` }
+    if (answer === 'unknown') return { ...at, verdict: 'Unknown', text: `${what}: ${error.message}` }
+    return off(error.status === 403 ? `only a wall behind it refused: ${error.message}` : `HTTP ${error.status}`)
   }
 }
 
@@ -102,16 +114,15 @@ type Answer = 'refused' | 'allowed' | 'unknown'
 /** What is said about the object is said to whoever the authorizer let through. */
 const afterAuthorization: ReadonlySet<number> = new Set([400, 404, 405, 409, 415, 422])
 
-/** Refused by RBAC, or by admission behind it. */
+/** Only the authorizer refuses for want of a right; admission is asked after it, so that its refusal says that RBAC is open. */
 export function answerToNobody(error: KubeError): Answer {
-  if (error.status === 403) return 'refused'
+  if (error.status === 403) return lacksRight(error) ? 'refused' : 'allowed'
   return afterAuthorization.has(error.status) ? 'allowed' : 'unknown'
 }
 
-/** RBAC allows it: a refusal counts only from a policy, the webhook or Pod Security. */
-export function answerToControllers(error: KubeError): Answer {
+/** RBAC allows it: a refusal counts only from the wall that is tried. */
+export function answerToControllers(error: KubeError, { refusedBy, behind }: Pick<Attempt, 'refusedBy' | 'behind'>): Answer {
   if (error.status !== 403 || lacksRight(error)) return 'unknown'
-  return /ValidatingAdmissionPolicy 'sekisho-|admission webhook "[^"]*[.]sekisho[.]dev"|violates PodSecurity/.test(error.message)
-    ? 'refused'
-    : 'unknown'
+  if (refusedBy?.test(error.message)) return 'refused'
+  return behind?.test(error.message) ? 'allowed' : 'unknown'
 }

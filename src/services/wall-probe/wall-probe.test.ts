@@ -14,9 +14,10 @@ const spec = { validations: [{ expression: 'false' }] }
 const shipped: readonly ShippedObject[] = [{ kind: 'ValidatingAdmissionPolicy', name: 'sekisho-x', decisive: decisive({ spec }) }]
 const standing = { apiVersion: 'v1', kind: 'X', metadata: { name: 'sekisho-x' }, spec } as unknown as KubeObject
 const policy = `ValidatingAdmissionPolicy 'sekisho-own-writes' denied request`
+const byRbac = 'secrets is forbidden: User "u" cannot list resource "secrets" in API group ""'
 const refusal = (message = policy) => new KubeError(message, { status: 403, reason: 'Forbidden' })
 
-type World = { policies: readonly KubeObject[]; opens?: string; record?: ConfigMap; leads: boolean }
+type World = { policies: readonly KubeObject[]; opens?: string; record?: ConfigMap; leads: boolean; answers?: Promise<void> }
 
 function startProbe(world: World) {
   const log = createRecordingLog()
@@ -25,11 +26,12 @@ function startProbe(world: World) {
   let rounds = 0
   const refusing = (opened = false) => ({
     get: async () => {
+      await world.answers
       if (opened && world.opens === 'reads') return undefined
-      throw refusal()
+      throw refusal(byRbac)
     },
-    list: async () => Promise.reject(refusal()),
-    create: async () => Promise.reject(refusal()),
+    list: async () => Promise.reject(refusal(byRbac)),
+    create: async () => Promise.reject(refusal(byRbac)),
   })
   const probe = createWallProbe({
     client: {
@@ -55,6 +57,7 @@ function startProbe(world: World) {
     buildsDockerfiles: false,
     isLeader: () => world.leads,
     everyMilliseconds: 1,
+    ...(world.answers === undefined ? {} : { roundMilliseconds: 20 }),
     // Time does not matter here: rounds follow each other at once.
     clock: {
       now: () => new Date(0),
@@ -124,4 +127,33 @@ test('a policy that is being deleted does not count as one that stands', async (
   world.policies = [{ ...standing, metadata: { name: 'sekisho-x', deletionTimestamp: '2026-01-01T00:00:00Z' } }]
   await more(3)
   expect(writes.at(-1)?.data?.['findings']).toContain('ValidatingAdmissionPolicy sekisho-x is being deleted')
+})
+
+test('what is compared is said before anything is tried, and what a slow API server left no time for is unknown, then off', async () => {
+  const { promise: answers, resolve } = Promise.withResolvers<void>()
+  const world: World = { policies: [], leads: true, answers }
+  const { writes, events, more, probe } = startProbe(world)
+  await more(1)
+  expect(writes[0]?.data?.['findings']).toContain('ValidatingAdmissionPolicy sekisho-x is not installed')
+  const later = writes.at(-1)?.data?.['findings'] ?? ''
+  expect(later).toMatch(/"secrets","verdict":"Unknown".*the round took too long/)
+  await more(4)
+  expect(events.some(event => event.startsWith('Warning WallOff: secrets: it could not be looked at for 3 rounds'))).toBe(true)
+  resolve()
+  world.policies = [standing]
+  await more(3)
+  expect(probe.known()?.findings).toEqual([])
+})
+
+test('what was known does not outlive the lead', async () => {
+  const world: World = { policies: [standing], leads: true }
+  const { probe, more } = startProbe(world)
+  await more(3)
+  expect(probe.known()).toBeDefined()
+  world.leads = false
+  expect(probe.known()).toBeUndefined()
+  world.leads = true
+  expect(probe.known()).toBeUndefined()
+  await more(2)
+  expect(probe.known()?.findings).toEqual([])
 })

@@ -2,7 +2,7 @@
 // conditions of Tenants are made, in a metric, in an Event and in the log. A defence that somebody switched off looks from inside
 // like one that holds, so what stands is compared and tried. It never repairs: whoever may write policies may write everything.
 import { type ConfigMap, configMaps, type Namespace, type NetworkPolicy } from '../../api/builtin/index.ts'
-import { buildNamespaceOf } from '../../api/names.ts'
+import { namespacesOf } from '../../api/names.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { wallRecord } from '../../api/wall-names.ts'
@@ -11,12 +11,14 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { untilAborted } from '../../lib/limits/until-aborted.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
+import type { Labels } from './admission/added-selectors.ts'
 import { compareAdmission } from './admission/compare-admission.ts'
 import { readShipped, type ShippedObject, wallOfKind } from './admission/shipped.ts'
 import { attemptsIn, clusterAttempts } from './attempts.ts'
-import { type Finding, findingText, judgeRound, type Round, type UnknownRounds, wallsOff } from './finding.ts'
+import { type Finding, findingText, type Judgement, judgeRound, type Round, type UnknownRounds, wallsOff } from './finding.ts'
 import type { Known } from './metrics.ts'
 import { isLookedAt, lookAtNamespaces } from './namespaces.ts'
 import { recordedWalls, recordOf } from './record.ts'
@@ -35,6 +37,8 @@ export type WallProbeDeps = Clients & {
   readonly buildsDockerfiles: boolean
   readonly isLeader: () => boolean
   readonly everyMilliseconds: number
+  /** For tests: after it what was not looked at is not known. Default the time between two rounds, at least half a minute. */
+  readonly roundMilliseconds?: number
   readonly clock: Pick<Clock, 'sleep' | 'now'>
   readonly log: Pick<Log, 'info' | 'error'>
   /** For tests; default the files of deploy/policies. */
@@ -49,29 +53,75 @@ export type WallProbe = Pick<Periodic, 'start' | 'stop' | 'wake'> & {
 const fieldManager = 'sekisho.dev/wall-probe'
 /** Whose namespaces are tried in a round, beside some of those where a wall was off: RBAC and policies are mostly alike. */
 const tenantsPerRound = 5
+/** Longer than everything that is tried takes on a server that answers. */
+const leastRoundMilliseconds = 30_000
 
-// Memory (walls that are not known): wall → rounds in a row in which it could not be looked at
-//   life: until a round finds out
-//   bound: one for each wall
-//   freshness: the next round
+// Memory (walls that are not known): wall and place → rounds in a row in which it could not be looked at
+//   life: until a round finds out, while the replica leads
+//   bound: one for each wall and namespace of a Tenant
+//   freshness: the next round that looks there
 //   replicas: leader only; the next counts from one
 /** A loop that runs nothing before `start`; only on the leader. */
 export function createWallProbe(deps: WallProbeDeps): WallProbe {
-  const { clock, log, isLeader } = deps
-  let unknownRounds: UnknownRounds = new Map()
+  const { clock, log, isLeader, buildsDockerfiles } = deps
+  const roundMilliseconds = deps.roundMilliseconds ?? Math.max(leastRoundMilliseconds, deps.everyMilliseconds)
   let shipped: readonly ShippedObject[] | undefined
   let turn = 0
+  let unknownRounds: UnknownRounds = new Map()
   let known: Known | undefined
+  /** What was known while another replica leads is not known any more. */
+  const leads = (): boolean => {
+    if (isLeader()) return true
+    unknownRounds = new Map()
+    known = undefined
+    return false
+  }
 
-  const compared = async (): Promise<Round> => {
+  const compared = async (covered: readonly Labels[], signal: AbortSignal): Promise<Round> => {
     try {
       shipped ??= await (deps.shipped ?? readShipped)()
-      return await compareAdmission(deps.client, shipped)
+      return await untilAborted(compareAdmission(deps.client, shipped, covered), signal)
     } catch (error) {
       const walls = new Set<WallName>(Object.values(wallOfKind))
-      const text = `the policies of this version cannot be read: ${messageOf(error)}`
+      const why = signal.aborted ? 'were not compared: the API server is slow' : `cannot be read: ${messageOf(error)}`
+      const text = `the policies of this version ${why}`
       return { looked: [], findings: [...walls].map((wall): Finding => ({ wall, verdict: 'Unknown', text })) }
     }
+  }
+
+  /** One after the other: what is compared is said before anything is tried, which may take long. */
+  const round = async (signal: AbortSignal): Promise<void> => {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(roundMilliseconds)])
+    const all = deps.tenants.list()
+    const tenants = all.filter(isLookedAt)
+    const own = new Set(all.flatMap(({ spec }) => namespacesOf(spec.namespace)))
+    let standing = deps.records.get(wallRecord)?.data
+    let findings = recordedWalls(deps.records.get(wallRecord))?.findings ?? []
+    const chosen = tenantsToTry(tenants, findings, turn++)
+    const judge = async (found: Round, isWhole: boolean): Promise<void> => {
+      // Whoever leads now judges by itself.
+      if (signal.aborted || !leads()) return
+      const judgement = judgeRound({ findings, unknownRounds, exists: name => own.has(name) }, found)
+      unknownRounds = judgement.unknownRounds
+      // Before the first round is whole, nothing says that what was not looked at holds.
+      if (isWhole || standing !== undefined || judgement.findings.length > 0) {
+        await report(deps, { before: findings, findings: judgement.findings, standing })
+        standing = recordOf(judgement.findings).data
+      }
+      findings = judgement.findings
+      // What could not be recorded is not known: the condition of Tenants is from the record.
+      if (isWhole || known !== undefined) known = { findings, more: 0, at: clock.now() }
+    }
+    const compare = await compared(labelsOf(deps, tenants), deadline)
+    const namespaces = lookAtNamespaces({
+      tenants,
+      buildsDockerfiles,
+      namespaceOf: name => deps.namespaces.get({ name }),
+      policies: Map.groupBy(deps.policies.list(), ({ metadata }) => metadata.namespace ?? ''),
+    })
+    await judge(together([compare, namespaces]), false)
+    const attempts = [...clusterAttempts, ...chosen.flatMap(one => attemptsIn(one, buildsDockerfiles))]
+    await judge(await tryWalls(deps, attempts, deadline), true)
   }
 
   return {
@@ -80,42 +130,28 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
       everyMilliseconds: deps.everyMilliseconds,
       // Policies and the processes of a new version do not change at the same moment.
       waitsFirst: true,
-      enabled: isLeader,
+      enabled: leads,
       clock,
       log,
-      async work(signal) {
-        const before = recordedWalls(deps.records.get(wallRecord))?.findings ?? []
-        const all = deps.tenants.list()
-        const tenants = all.filter(isLookedAt)
-        const chosen = tenantsToTry(tenants, before, turn++)
-        const rounds = [
-          await compared(),
-          lookAtNamespaces({
-            tenants,
-            namespaceOf: name => deps.namespaces.get({ name }),
-            policiesIn: namespace => deps.policies.list(namespace),
-            buildsDockerfiles: deps.buildsDockerfiles,
-          }),
-          await tryWalls(deps, [...clusterAttempts, ...chosen.flatMap(attemptsIn)], signal),
-        ]
-        if (signal.aborted) return
-        const namespaces = new Set(all.flatMap(({ spec: { namespace } }) => [namespace, buildNamespaceOf(namespace)]))
-        const exists = (namespace: string): boolean => namespaces.has(namespace)
-        const judgement = judgeRound({ findings: before, unknownRounds, exists }, together(rounds))
-        unknownRounds = judgement.unknownRounds
-        await report(deps, before, judgement.findings)
-        // What could not be recorded is not known: the condition of Tenants is from the record.
-        known = { findings: judgement.findings, more: 0, at: clock.now() }
-      },
+      work: round,
     }),
-    known: () => (isLeader() ? known : undefined),
+    known: () => (leads() ? known : undefined),
   }
+}
+
+function labelsOf({ namespaces }: WallProbeDeps, tenants: readonly Tenant[]): readonly Labels[] {
+  return tenants
+    .flatMap(({ spec }) => namespacesOf(spec.namespace))
+    .flatMap(name => {
+      const found = namespaces.get({ name })
+      return found === undefined ? [] : [found.metadata.labels ?? {}]
+    })
 }
 
 /** Those where a wall was off, and the next ones in turn. */
 export function tenantsToTry(tenants: readonly Tenant[], before: readonly Finding[], turn: number): readonly Tenant[] {
   const off = new Set(before.flatMap(({ where = [] }) => where))
-  const of = ({ spec: { namespace } }: Tenant): boolean => off.has(namespace) || off.has(`${namespace}-build`)
+  const of = ({ spec }: Tenant): boolean => namespacesOf(spec.namespace).some(name => off.has(name))
   const start = (turn * tenantsPerRound) % Math.max(tenants.length, 1)
   const next = [...tenants.slice(start), ...tenants.slice(0, start)].slice(0, tenantsPerRound)
   return [...new Set([...next, ...tenants.filter(of).slice(0, 4 * tenantsPerRound)])]
@@ -129,7 +165,18 @@ function together(rounds: readonly Round[]): Round {
 }
 
 /** Says what has changed, then records it: a crash in between says it twice, never not at all. */
-async function report(deps: WallProbeDeps, before: readonly Finding[], findings: readonly Finding[]): Promise<void> {
+async function report(
+  deps: WallProbeDeps,
+  {
+    before,
+    findings,
+    standing,
+  }: Pick<Judgement, 'findings'> & {
+    readonly before: readonly Finding[]
+    /** The record as it stands. */
+    readonly standing: ConfigMap['data'] | undefined
+  },
+): Promise<void> {
   const { records, client, events, log } = deps
   const record = recordOf(findings)
   const [offBefore, off] = [wallsOff(before), wallsOff(findings)]
@@ -148,7 +195,6 @@ async function report(deps: WallProbeDeps, before: readonly Finding[], findings:
       events.record(about, { type: 'Normal', reason: 'WallHolds', message: `${wall} holds again` })
     }
   }
-  const { data } = records.get(wallRecord) ?? {}
-  if (data?.['findings'] === record.data.findings && data['state'] === record.data.state) return
+  if (standing?.['findings'] === record.data.findings && standing['state'] === record.data.state) return
   await client.apply(configMaps, record, { fieldManager, force: true })
 }

@@ -6,7 +6,7 @@ export type WallLayer = 'admission' | 'RBAC' | 'Pod Security' | 'network'
 
 /**
  * `compared`: what stands is compared with what this version ships. `without rights`: a request of a ServiceAccount that has no
- * right. `controllers`: a dry run of the controllers themselves, which RBAC allows and a policy must refuse.
+ * right, which RBAC itself must refuse: a rule of admission behind it does not count. `controllers`: a dry run of the controllers themselves, which RBAC allows and a policy must refuse.
  */
 export type WallProbe = 'compared' | 'without rights' | 'controllers'
 
@@ -40,21 +40,21 @@ export const walls = [
     protects: 'spec.requestedBy, values of AppSecrets before they are stored, and the second opinion on every rule',
     layer: 'admission',
     probes: ['compared'],
-    how: 'both registrations of the webhook are as in deploy/policies, apart from caBundle',
+    how: 'both registrations of the webhook are as in deploy/policies, apart from caBundle and from selectors that a cloud adds and that leave out no namespace of tenants or of the platform',
   },
   {
     name: 'own-writes',
     protects: 'everything outside of tenants’ namespaces from a process of the platform that was taken over',
     layer: 'admission',
     probes: ['controllers'],
-    how: 'a RoleBinding in the namespace default, which RBAC allows to the controllers',
+    how: 'a ConfigMap in sekisho-system that no list of rights names, which RBAC allows to the controllers and no other rule refuses to them',
   },
   {
     name: 'secret-references',
     protects: 'reserved Secrets from pods that would mount them',
     layer: 'admission',
-    probes: ['controllers', 'without rights'],
-    how: 'a Deployment and a pod in a tenant’s namespace whose environment is a reserved Secret',
+    probes: ['controllers'],
+    how: 'a Deployment in a tenant’s namespace whose environment is a reserved Secret',
   },
   {
     name: 'namespace-labels',
@@ -68,7 +68,7 @@ export const walls = [
     protects: 'nodes from pods of tenants and of builds',
     layer: 'Pod Security',
     probes: ['compared', 'controllers'],
-    how: 'both namespaces of each Tenant enforce restricted (where Dockerfiles are built, the policy build-pods does it in build namespaces), and a pod with the processes of its node is refused in a build namespace',
+    how: 'both namespaces of each Tenant enforce restricted (where Dockerfiles are built, the policy build-pods does it in build namespaces), and a pod with the processes of its node is refused in a build namespace, by Pod Security itself',
   },
   {
     name: 'network-default-deny',
@@ -96,7 +96,7 @@ export const walls = [
     protects: 'tokens, registry credentials and values of AppSecrets',
     layer: 'RBAC',
     probes: ['without rights'],
-    how: 'reads of Secrets with reserved names, and a list of Secrets, in both namespaces of a tenant and in sekisho-system',
+    how: 'reads of Secrets with reserved names, a list of Secrets, and a pod that would mount one, in both namespaces of a tenant and in sekisho-system',
   },
   {
     name: 'pod-connections',

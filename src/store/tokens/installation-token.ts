@@ -82,8 +82,8 @@ export type LiveTokenFilter = {
   readonly grantName?: string
   readonly grantUids?: readonly string[]
   readonly host?: string
-  /** Whichever App it is of; with `host`. */
-  readonly installationId?: number
+  /** Whichever App they are of; with `host`. */
+  readonly installationIds?: readonly number[]
   /** Leaves out what the platform uses itself and revokes at once. */
   readonly delivered?: true
 }
@@ -173,7 +173,7 @@ function endingOf({ endingAt, reason }: TokenRow): EndingToken['ending'] {
 
 /** The rows that pass every filter that is given. */
 export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInput {
-  const { installation, grantUids, repositoryId, installationId, delivered, ...equal } = filter
+  const { installation, grantUids, repositoryId, installationIds, delivered, ...equal } = filter
   return {
     ...(installation === undefined
       ? {}
@@ -184,7 +184,7 @@ export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInpu
         }),
     ...defined(equal),
     ...(grantUids === undefined ? {} : { grantUid: { in: [...grantUids] } }),
-    ...(installationId === undefined ? {} : { installationId: BigInt(installationId) }),
+    ...(installationIds === undefined ? {} : { installationId: { in: installationIds.map(BigInt) } }),
     ...(delivered === undefined ? {} : { subjectKind: { not: platformSubjectKind } }),
     ...(repositoryId === undefined ? {} : { repositoryIds: { has: BigInt(repositoryId) } }),
   }

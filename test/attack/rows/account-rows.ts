@@ -33,9 +33,10 @@ type Owned = { readonly apiVersion: string; readonly kind: string; readonly name
 const owner = (apiVersion: string, kind: string, name = 'held'): Owned => ({ apiVersion, kind, name })
 const held = owner('apps.sekisho.dev/v1alpha1', 'Application')
 
+type Rendering = { readonly of?: string; readonly by?: Owned; readonly spec?: object }
 /** With the label of the Application in its pod template and that controlling owner, as what is rendered for it. */
-function rendered(kind: string, name: string, { of = 'held', by = held }: { of?: string; by?: Owned } = {}): Body {
-  const body = structuredClone(made(kind, name)) as unknown as Record<string, Record<string, unknown>>
+export function rendered(kind: string, name: string, { of = 'held', by = held, spec: pods = under }: Rendering = {}): Body {
+  const body = structuredClone(made(kind, name, pods)) as unknown as Record<string, Record<string, unknown>>
   const label = { 'sekisho.dev/application': of }
   const labelled = (object: Record<string, unknown> | undefined): void => {
     if (object === undefined) return
@@ -75,6 +76,10 @@ export const accountFixtures: readonly Existing[] = [
     ) as Body,
   },
   { path: pathOf('Deployment'), object: made('Deployment', 'released'), controlledBy: application },
+  {
+    path: pathOf('Pod'),
+    object: made('Pod', 'running-under', { ...under, initContainers: [{ ...container, name: 'init' }] }),
+  },
 ]
 
 const peopleRows: readonly Row[] = [...workloads.keys()].flatMap(kind => [
@@ -198,6 +203,39 @@ const kubernetesRows: readonly Row[] = [
   allowed.post('a platform admin makes a pod', platformAdministrator, pathOf('Pod'), made('Pod', 'repair')),
 ]
 
+const running = `${pathOf('Pod')}/running-under`
+const stolenImage = 'registry.test/stolen'
+/** `kubectl set image pod/…`: whoever changes the image of a pod that runs under the account runs what he likes there. */
+const imageRows: readonly Row[] = [
+  ...[dave, impostor, controllers, controllerManager, replicaSetController].flatMap(as => [
+    refused.strategicPatch(`${as.user} changes the image of a pod under the account`, as, running, {
+      spec: { containers: [{ name: 'main', image: stolenImage }] },
+    }),
+    refused.strategicPatch(`${as.user} changes the image of an init container there`, as, running, {
+      spec: { initContainers: [{ name: 'init', image: stolenImage }] },
+    }),
+  ]),
+  refused.jsonPatch('dave changes that image by a JSON patch', dave, running, [
+    { op: 'replace', path: '/spec/containers/0/image', value: stolenImage },
+  ]),
+  // Neither takes an image, and an ephemeral container has a rule of its own (application-pod-commands).
+  allowed.strategicPatch('dave sends an image with other resources', dave, `${running}/resize`, {
+    spec: { containers: [{ name: 'main', image: stolenImage }] },
+  }),
+  allowed.strategicPatch('dave sends an image with an ephemeral container', dave, `${running}/ephemeralcontainers`, {
+    spec: {
+      containers: [{ name: 'main', image: stolenImage }],
+      ephemeralContainers: [{ name: 'debug', image: 'registry.test/debug' }],
+    },
+  }),
+  allowed.patch('dave annotates a pod under the account', dave, running, { metadata: { annotations: { a: 'b' } } }),
+  allowed.patch('dave gives it a deadline', dave, running, { spec: { activeDeadlineSeconds: 600 } }),
+  allowed.remove('dave deletes a pod under the account', dave, running),
+  allowed.strategicPatch('a platform admin changes the image of a pod under the account', platformAdministrator, running, {
+    spec: { containers: [{ name: 'main', image: stolenImage }] },
+  }),
+]
+
 const ofPlatform = expecting('account-writers')
 const accountRows: readonly Row[] = [
   ...[dave, impostor].flatMap(as => [
@@ -236,6 +274,7 @@ export const accountPodRows: readonly Row[] = [
   ...rollbackRows,
   ...platformRows,
   ...kubernetesRows,
+  ...imageRows,
   ...accountRows,
   ...tokenRows,
 ]

@@ -1,6 +1,7 @@
 // Attacks on Halts: lifting what somebody else halted, ending one without a record, halting others, and going on with an ID token
 // after one was halted.
 import {
+  broker,
   clusterAdministrator,
   controllers,
   dave,
@@ -99,6 +100,14 @@ const elsewhere = expecting('halted-persons-elsewhere')
 const eitherPersons = expecting('halted-persons', 'halted-persons-elsewhere')
 const grants = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/repositorygrants'
 const configMaps = '/api/v1/namespaces/acme/configmaps'
+const answered = expecting('halted-answers')
+const answers = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/grantapprovals'
+const answerOf = (requestedBy: string): Body => ({
+  apiVersion: 'github.sekisho.dev/v1alpha1',
+  kind: 'GrantApproval',
+  metadata: { name: 'a' },
+  spec: { grant: { name: 'held', uid: 'u' }, answer: 'Deny', reason: 'mistaken', via: 'Page', requestedBy },
+})
 const configMap = (name: string): Body => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 
 /** By policies alone. */
@@ -147,6 +156,12 @@ export const haltPolicyRows: readonly Row[] = [
     tenant('a'),
   ),
   allowed.post('whose Halt is lifted writes', mia, configMaps, configMap('a')),
+  ...[leaver, sidelined].map(({ user }) =>
+    answered.post(`the broker answers for a grant in the name of ${user}, who is halted`, broker, answers, answerOf(user)),
+  ),
+  ...[dave, mia].map(({ user }) =>
+    allowed.post(`the broker answers in the name of ${user}, who is not halted`, broker, answers, answerOf(user)),
+  ),
 ]
 
 const person = (id: number) => ({ type: 'Person', person: { host, id } })

@@ -57,9 +57,11 @@ async function start(platformBuilds: number): Promise<void> {
         request: async () => ({
           token: new SecretString('ghs_0123456789abcdefghijABCDEFGHIJ012345'),
           expiresAt: new Date(Date.now() + 3_600_000),
+          renewFrom: new Date(Date.now() + 3_600_000),
           repositories: [repository],
           permissions: { contents: 'read', metadata: 'read' },
           host: 'github.localhost',
+          endpoints: { host: 'github.localhost', web, api: `${web}/api/v3` },
         }),
       },
       sources: {

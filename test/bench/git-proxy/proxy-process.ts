@@ -28,7 +28,13 @@ const desk = {
   grantUid: async () => 'uid',
   refusalNow: async () => undefined,
   request: async () => ({
-    ...{ token: new SecretString('ghs_made-up'), expiresAt: new Date(Date.now() + 3_600_000), host },
+    ...{
+      token: new SecretString('ghs_made-up'),
+      expiresAt: new Date(Date.now() + 3_600_000),
+      renewFrom: new Date(Date.now() + 3_000_000),
+      host,
+    },
+    endpoints: { host, web: `http://127.0.0.1:${gitPort}`, api: 'http://127.0.0.1:9' },
     ...{ repositories: [{ id: 1, fullName: 'acme/shop' }], permissions: { contents: 'write' } },
   }),
 }
@@ -42,9 +48,14 @@ const server = await createWebServer({
 })
 await server.register(
   gitProxyRoutes({
-    ...{ desk, streams, log: silentLog, github: createGitServer(), metrics: createProxyMetrics(registry, streams.size) },
+    ...{
+      desk,
+      streams,
+      log: silentLog,
+      github: createGitServer(systemClock),
+      metrics: createProxyMetrics(registry, streams.size),
+    },
     identify: async () => ({ subject, username: 'runner', from: { pod: { name: 'job', uid: 'uid' }, address: '127.0.0.1' } }),
-    endpointsOfHost: () => ({ host, web: `http://127.0.0.1:${gitPort}`, api: 'http://127.0.0.1:9' }),
     names: { find: async () => ({ id: 1, fullName: 'acme/shop' }), forget: () => {} },
     ...{ audit: { append: async () => {} }, counted: { append: async () => {} } },
     refs: createKeyedBuckets({ burst: 200, millisecondsPerToken: 1000 }, systemClock),

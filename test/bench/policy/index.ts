@@ -54,6 +54,7 @@ function query(tenant: number, at: number): PolicyFacts {
     repositories: [{ id: at + 1, name: `acme-${tenant}/service-${at % rules}`, visibility: 'private' }],
     permissions: { [permissions[at % permissions.length] ?? 'contents']: 'read' },
     subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+    delivery: 'TokenEndpoint',
   }
 }
 
@@ -133,7 +134,7 @@ function agreement(count: number): Measurement {
         signal.throwIfAborted()
         const [cluster = [], namespace = []] = fc.sample(anyPolicies, { seed, numRuns: 2 })
         const set = { cluster: policyLayer('ClusterGrantPolicy', cluster), namespace: policyLayer('GrantPolicy', namespace) }
-        const plain = [plainCasbin(cluster), plainCasbin(namespace)]
+        const plain = [plainCasbin('ClusterGrantPolicy', cluster), plainCasbin('GrantPolicy', namespace)]
         for (const facts of fc.sample(anyFacts, { seed, numRuns: Math.min(perSet, count - asked) })) {
           const known = completed(facts, [seed, asked, 1, 2, 0])
           const isAllowed = atomsOfFacts(known).every(atom => plain.every(layer => layer(known, atom) === 'allow'))
@@ -152,7 +153,7 @@ function agreement(count: number): Measurement {
 
 function besideCasbin(sets: readonly PolicySet[], count: number): Comparison {
   const [set] = sets
-  const plain = plainCasbin(rulesOf(0, rules))
+  const plain = plainCasbin('GrantPolicy', rulesOf(0, rules))
   const run = (decide: (facts: PolicyFacts) => unknown): Run => {
     const started = performance.now()
     for (let at = 0; at < count; at++) decide(query(0, at))

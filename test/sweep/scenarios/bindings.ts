@@ -35,7 +35,7 @@ export async function bind(environment: Environment): Promise<void> {
 
 const runner = [{ kind: 'ServiceAccount', name: 'runner' }]
 
-export function applyGrant(environment: Environment, subjects: readonly object[] = runner): Promise<void> {
+export function applyGrant(environment: Environment, subjects: readonly object[] = runner, changes: object = {}): Promise<void> {
   const spec = {
     installation: 'github',
     repositories: [`${environment.account.organization.login}/shop`],
@@ -43,6 +43,7 @@ export function applyGrant(environment: Environment, subjects: readonly object[]
     subjects,
     reason: 'the sweep reads the shop',
     requestedBy: dave,
+    ...changes,
   }
   return environment.apply(repositoryGrant, 'read-shop', { spec })
 }

@@ -11,6 +11,7 @@ import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts
 import { grantForApplication, grantOfReplacedApplication } from './grant-application.ts'
 import { grantApprovalScenario } from './grant-approval.ts'
 import { grantPolicyScenario } from './grant-policy.ts'
+import { grantInSecret } from './grant-secret.ts'
 import { haltLifting, haltScenario } from './halt.ts'
 import { haltedPersonScenario } from './halted-person.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
@@ -59,6 +60,7 @@ export const scenarios: readonly Scenario[] = [
   haltLifting,
   grantOfReplacedApplication,
   grantForApplication,
+  grantInSecret,
   repositoryGrantDeletion,
   grantApprovalScenario,
   grantPolicyScenario,

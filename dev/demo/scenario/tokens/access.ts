@@ -1,12 +1,12 @@
 // Fifth part: the access rules refuse what they must refuse, and the audit log records what was allowed.
-import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
-import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../../context.ts'
 import { expectThat, type Step } from '../../steps.ts'
 import { mustRun, type Person, type Result, run } from '../../tools.ts'
 import { readSync } from '../deploy.ts'
 import { attemptLogin, commandLineLogin } from '../sign-in.ts'
-import { gitPod } from './git-probe.ts'
+import { fetchScript } from './git-pod-script.ts'
+import { type DemoGrant, deleteGrant, readyGrant } from './grants.ts'
+import { podOutput } from './own-pod.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
 
 export function accessSteps(demo: DemoContext): readonly Step[] {
@@ -33,10 +33,10 @@ export function accessSteps(demo: DemoContext): readonly Step[] {
       title:
         'a pod fetches acme/shop through the git proxy, without a token in the pod; it cannot fetch another repository or push',
       run: async () => {
-        await readyGrant(demo, dave, 'demo-git', gitGrant)
-        const { commit, pack, secretPlans, push, token, hasToken } = await gitPod(demo, dave)
-        // As long as a grant names a ServiceAccount, nobody runs commands in pods of the namespace.
-        await deleteGrant(demo, dave, 'demo-git')
+        await readyGrant(demo, dave, gitGrant)
+        const answers = await podOutput(demo, dave, { name: gitGrant.name, script: fetchScript(gitGrant.name) })
+        const { commit, pack, secretPlans, push, token, hasToken }: GitAnswers = JSON.parse(answers)
+        await deleteGrant(demo, dave, gitGrant.name)
         const followed = (await readSync(demo, dave)).status?.commit
         expectThat(commit === followed, `the proxy passed ${commit}, and the platform follows ${followed}`)
         expectThat(!hasToken, 'the pod has seen a token of GitHub')
@@ -101,6 +101,18 @@ export function accessSteps(demo: DemoContext): readonly Step[] {
   ]
 }
 
+type GitAnswers = {
+  /** The commit of the default branch, as the proxy passed it. */
+  readonly commit: string
+  /** Bytes of the pack. */
+  readonly pack: number
+  /** The statuses for another repository, for a push, and of the token endpoint under the same grant. */
+  readonly secretPlans: number
+  readonly push: number
+  readonly token: number
+  readonly hasToken: boolean
+}
+
 type AuditLine = {
   readonly at: string
   readonly actor: string
@@ -127,54 +139,25 @@ spec:
   ceiling: {repositories: All, permissions: {contents: write}}
 `
 
-const grantManifest = `apiVersion: github.sekisho.dev/v1alpha1
-kind: RepositoryGrant
-metadata: {name: demo-reader, namespace: ${tenantNamespace}}
-spec:
-  installation: github
-  repositories: [acme/shop]
-  permissions: {contents: read, metadata: read}
-  subjects: [{kind: ServiceAccount, name: default}]
-  reason: the demo tests what a token permits
-`
-
-const gitGrant = `apiVersion: github.sekisho.dev/v1alpha1
-kind: RepositoryGrant
-metadata: {name: demo-git, namespace: ${tenantNamespace}}
-spec:
-  installation: github
-  repositories: [acme/shop]
-  permissions: {contents: read}
-  subjects: [{kind: ServiceAccount, name: default}]
-  delivery: GitProxy
-  reason: the demo fetches without a token
-`
+const account = { kind: 'ServiceAccount', name: 'default' }
+const tokenGrant: DemoGrant = {
+  name: 'demo-reader',
+  permissions: { contents: 'read', metadata: 'read' },
+  subject: account,
+  reason: 'the demo tests what a token permits',
+}
+const gitGrant: DemoGrant = {
+  name: 'demo-git',
+  permissions: { contents: 'read' },
+  subject: account,
+  delivery: 'GitProxy',
+  reason: 'the demo fetches without a token',
+}
 
 /** A pod of dave requests a token with its own ServiceAccount token; the GitHub token never leaves the pod. */
 async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers> {
-  await readyGrant(demo, dave, 'demo-reader', grantManifest)
+  await readyGrant(demo, dave, tokenGrant)
   const answers = await probePod(demo, dave)
   expectThat(answers !== undefined, 'the workload was refused a token')
   return answers
-}
-
-async function deleteGrant(demo: DemoContext, dave: Person, name: string): Promise<void> {
-  const args = ['delete', `repositorygrant/${name}`, '-n', tenantNamespace, '--ignore-not-found', '--wait=true']
-  await mustRun(dave, demo.tools.kubectl, args)
-}
-
-/** Creates the grant anew, and waits for it. */
-async function readyGrant(demo: DemoContext, dave: Person, name: string, manifest: string): Promise<void> {
-  const kubectl = (args: readonly string[], input?: string): Promise<string> =>
-    mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  await deleteGrant(demo, dave, name)
-  await kubectl(['apply', '-f', '-'], manifest)
-  await waitUntil('the RepositoryGrant to be Ready', async () => {
-    const grant: RepositoryGrant = JSON.parse(
-      await kubectl(['get', `repositorygrant/${name}`, '-n', tenantNamespace, '-o', 'json']),
-    )
-    const ready = grant.status?.conditions?.find(condition => condition.type === 'Ready')
-    if (ready?.status !== 'True') throw new Error(`${ready?.reason}: ${ready?.message}`)
-    return true
-  })
 }

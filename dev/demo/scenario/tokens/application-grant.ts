@@ -1,26 +1,22 @@
 // A grant for the shop as an Application: its own pods get tokens, and a pod of a developer cannot run under its account.
 import type { Pod } from '../../../../src/api/builtin/index.ts'
-import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
 import { limits } from '../../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { applicationName, type DemoContext, tenantNamespace } from '../../context.ts'
 import { expectThat, type Step } from '../../steps.ts'
 import { mustRun, run } from '../../tools.ts'
+import { type DemoGrant, deleteGrant, readyGrant } from './grants.ts'
 
 const grantName = 'demo-shop'
 const account = `sekisho-app-${applicationName}`
 const here = ['-n', tenantNamespace]
 
-const manifest = `apiVersion: github.sekisho.dev/v1alpha1
-kind: RepositoryGrant
-metadata: {name: ${grantName}, namespace: ${tenantNamespace}}
-spec:
-  installation: github
-  repositories: [acme/shop]
-  permissions: {contents: read, metadata: read}
-  subjects: [{kind: Application, name: ${applicationName}}]
-  reason: the demo shows a token for the pods of one Application
-`
+const grant: DemoGrant = {
+  name: grantName,
+  permissions: { contents: 'read', metadata: 'read' },
+  subject: { kind: 'Application', name: applicationName },
+  reason: 'the demo shows a token for the pods of one Application',
+}
 
 /** It runs in a pod of the shop, with the files that the platform puts there, and prints no token. */
 const script = `
@@ -44,22 +40,14 @@ type Answer = { readonly status: number; readonly hasToken: boolean; readonly re
 
 export function applicationGrantSteps(demo: DemoContext): readonly Step[] {
   const { dave } = demo.people
-  const kubectl = (args: readonly string[], input?: string): Promise<string> =>
-    mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  const forget = (name: string) => kubectl(['delete', `repositorygrant/${name}`, ...here, '--ignore-not-found', '--wait=true'])
+  const kubectl = (args: readonly string[]): Promise<string> => mustRun(dave, demo.tools.kubectl, args)
   return [
     {
       title: 'a grant for the Application shop: its pods get an account of their own and a token for acme/shop',
       run: async () => {
         // A grant for a ServiceAccount, of an earlier run, closes commands in the whole namespace.
-        for (const name of ['demo-reader', grantName]) await forget(name)
-        await kubectl(['apply', '-f', '-'], manifest)
-        await waitUntil('the RepositoryGrant to be Ready', async () => {
-          const grant: RepositoryGrant = JSON.parse(await kubectl(['get', `repositorygrant/${grantName}`, ...here, '-o', 'json']))
-          const ready = grant.status?.conditions?.find(({ type }) => type === 'Ready')
-          if (ready?.status !== 'True') throw new Error(`${ready?.reason}: ${ready?.message}`)
-          return true
-        })
+        await deleteGrant(demo, dave, 'demo-reader')
+        await readyGrant(demo, dave, grant)
         const pod = await waitUntil('a pod of the shop under its account', () => readyPod(kubectl), {
           timeoutMilliseconds: limits.rollout,
         })
@@ -77,7 +65,7 @@ export function applicationGrantSteps(demo: DemoContext): readonly Step[] {
         })
         expectThat(code !== 0, 'a pod of dave under the account of the shop was not refused')
         expectThat(/only when the platform renders them/.test(errors), `it failed for another reason: ${errors.slice(0, 300)}`)
-        await forget(grantName)
+        await deleteGrant(demo, dave, grantName)
         return errors.replace(/\s+/g, ' ').trim().slice(0, 220)
       },
     },

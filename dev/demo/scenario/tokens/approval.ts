@@ -1,11 +1,12 @@
-// A grant that people answer for: a policy of an admin requires it, dave requests, and olivia approves; then a policy in mode
-// Audit says what it would have done.
+// A grant that people answer for: a policy of an admin requires it, dave requests, and olivia approves it in her browser; then a
+// policy in mode Audit says what it would have done.
 import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
 import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { Browser, offers, type Page, summary } from '../../browser.ts'
 import { type DemoContext, tenantNamespace } from '../../context.ts'
 import { expectThat, type Step } from '../../steps.ts'
 import { mustRun, type Person, run } from '../../tools.ts'
-import { commandLineLogin } from '../sign-in.ts'
+import { commandLineLogin, passSignIn } from '../sign-in.ts'
 
 const [grantName, account] = ['demo-release', 'demo-release']
 const here = ['-n', tenantNamespace]
@@ -32,6 +33,18 @@ spec:
   subjects: [{kind: ServiceAccount, name: ${account}}]
   reason: the demo shows a grant that waits
 `
+
+/** The page of the grants that wait, in a browser of that person. */
+async function onPage<T>(demo: DemoContext, { login }: Person, work: (browser: Browser, page: Page) => Promise<T>): Promise<T> {
+  const browser = new Browser({ certificateAuthority: demo.certificateAuthority })
+  try {
+    await passSignIn(browser, await browser.open(`${demo.tools.issuer}/login`), login)
+    const tenant = await browser.open(`${demo.tools.issuer}/tenants/${tenantNamespace}`)
+    return await work(browser, await browser.follow(tenant, 'Look at them'))
+  } finally {
+    await browser.close()
+  }
+}
 
 export function approvalSteps(demo: DemoContext): readonly Step[] {
   const { dave, olivia } = demo.people
@@ -67,10 +80,26 @@ export function approvalSteps(demo: DemoContext): readonly Step[] {
       },
     },
     {
-      title: 'olivia approves it, and a policy in mode Audit says that it would have refused it',
+      title: 'olivia approves it on the page of her tenant, where dave has no form; a token may be requested from then on',
       run: async () => {
-        const why = ['--uid', await uidOf(), '--reason', 'releases need it']
-        await mustRun(olivia, demo.tools.sekisho, ['grants', 'approve', grantName, ...why, ...here])
+        await onPage(demo, dave, async (_, page) => {
+          expectThat(page.html.includes(await uidOf()), `dave does not see his grant: ${summary(page)}`)
+          expectThat(!offers(page, `Answer for ${grantName}`), `dave is offered an answer: ${summary(page)}`)
+        })
+        const asked = await onPage(demo, olivia, async (browser, page) => {
+          const answered = await browser.press(page, `Answer for ${grantName}`, { answer: 'Approve', reason: 'releases need it' })
+          expectThat(answered.status === 200, `her answer was refused: ${summary(answered)}`)
+          return summary(page)
+        })
+        await grantWhen('the grant is approved', ({ decision }) => decision === 'Approved')
+        const answers = await kubectl(olivia, ['get', 'grantapprovals', ...here, '-o', 'jsonpath={.items[*].spec}'])
+        expectThat(answers.includes('"via":"Page"'), `the answer was not given on the page: ${answers}`)
+        return asked
+      },
+    },
+    {
+      title: 'a policy in mode Audit says that it would have refused it',
+      run: async () => {
         await grantWhen('the grant is approved', ({ decision }) => decision === 'Approved')
         await kubectl(olivia, ['apply', '-f', '-'], policy('demo-audit', 'Audit', 'Deny'))
         const { status } = await grantWhen('the policy says what it would do', ({ audit }) => audit?.decision === 'Denied')

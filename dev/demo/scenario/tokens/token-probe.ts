@@ -1,10 +1,8 @@
 // A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP
 // statuses only, and the SHA-256 of the token, by which it is found in the log.
-import type { Application } from '../../../../src/api/apps/application.ts'
-import { limits } from '../../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
-import { applicationName, type DemoContext, tenantNamespace } from '../../context.ts'
-import { mustRun, type Person } from '../../tools.ts'
+import type { DemoContext } from '../../context.ts'
+import type { Person } from '../../tools.ts'
+import { podOutput } from './own-pod.ts'
 
 export type ProbeAnswers = {
   readonly shop: number
@@ -52,62 +50,8 @@ const post = (url, options, body) => new Promise((resolve, reject) => {
 
 /** Runs the pod to its end; resolves to the HTTP status of each attempt, undefined when it was refused a token. */
 export async function probePod(demo: DemoContext, dave: Person): Promise<ProbeAnswers | undefined> {
-  const kubectl = (args: readonly string[], input?: string): Promise<string> =>
-    mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  await kubectl(['delete', 'pod/demo-reader', '-n', tenantNamespace, '--ignore-not-found', '--wait=true'])
-  const application: Application = JSON.parse(
-    await kubectl(['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
-  )
-  await kubectl(['apply', '-f', '-'], JSON.stringify(podManifest(demo, application.status?.image ?? '')))
-  const phase = await waitUntil(
-    'the probe pod to end',
-    async () => {
-      const now = await kubectl(['get', 'pod/demo-reader', '-n', tenantNamespace, '-o', 'jsonpath={.status.phase}'])
-      return now === 'Succeeded' || now === 'Failed' ? now : undefined
-    },
-    { timeoutMilliseconds: limits.rollout },
-  )
-  const output = await kubectl(['logs', 'demo-reader', '-n', tenantNamespace])
-  if (phase !== 'Succeeded') throw new Error(`the probe pod failed: ${output}`)
+  const environment = { GITHUB_API: `${demo.githubWeb}/api/v3`, GITHUB_WEB: demo.githubWeb, SHA: demo.pushed.at(-1) ?? '' }
+  const output = await podOutput(demo, dave, { name: 'demo-reader', script, environment })
   const answers: ProbeAnswers | { readonly refused: true } = JSON.parse(output)
   return 'refused' in answers ? undefined : answers
-}
-
-function podManifest(demo: DemoContext, image: string): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'demo-reader', namespace: tenantNamespace },
-    spec: {
-      restartPolicy: 'Never',
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, runAsUser: 1001, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [
-        {
-          name: 'probe',
-          image,
-          command: ['/usr/local/bin/node', '-e', script],
-          env: [
-            { name: 'TOKEN_DESK', value: 'https://sekisho-token-desk.sekisho-system.svc' },
-            { name: 'GITHUB_API', value: `${demo.githubWeb}/api/v3` },
-            { name: 'GITHUB_WEB', value: demo.githubWeb },
-            { name: 'SHA', value: demo.pushed.at(-1) ?? '' },
-          ],
-          resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } },
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-          volumeMounts: [
-            { name: 'identity', mountPath: '/var/run/sekisho' },
-            { name: 'authority', mountPath: '/var/run/sekisho-ca' },
-          ],
-        },
-      ],
-      volumes: [
-        {
-          name: 'identity',
-          projected: { sources: [{ serviceAccountToken: { audience: 'sekisho', expirationSeconds: 600, path: 'token' } }] },
-        },
-        { name: 'authority', configMap: { name: 'sekisho-ca' } },
-      ],
-    },
-  }
 }

@@ -14,9 +14,11 @@ import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
 import { podSpecOf, podSpecVariables, podTemplateExpression, podTemplateOf, samePodSpec } from '../pods/pod-spec.ts'
 
 const changes = ['CREATE', 'UPDATE'] as const
-/** Of a pod that exists the account cannot change, and commands in it are judged by `application-pod-commands`. */
+/** The account of a pod that exists cannot change, its images can; commands in it are judged by `application-pod-commands`. */
 const matches: readonly Match[] = [
-  { group: '', resources: ['pods'], operations: ['CREATE'] },
+  { group: '', resources: ['pods'], operations: changes },
+  // Neither changes an image today: what the API server takes from them has changed before.
+  { group: '', resources: ['pods/ephemeralcontainers', 'pods/resize'], operations: ['UPDATE'] },
   { group: '', resources: ['replicationcontrollers', 'podtemplates'], operations: changes },
   { group: 'apps', resources: ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], operations: changes },
   { group: 'batch', resources: ['jobs', 'cronjobs'], operations: changes },
@@ -38,6 +40,8 @@ const made: readonly { readonly resource: string; readonly owners: readonly Owne
 ]
 /** What the platform renders. */
 const renderedResources = ['deployments', 'cronjobs', 'jobs']
+
+const containerLists = ['containers', 'initContainers'] as const
 
 const message = `pods run under a ServiceAccount ${applicationAccountPrefix}… only when the platform renders them for its Application: name another ServiceAccount, or change the Application`
 
@@ -63,8 +67,18 @@ function isMadeByKubernetes({ resource, object, oldObject, operation }: Admissio
   return unchanged || (isOfApplication && owners.some(owner => isControlledBy(object, owner)))
 }
 
+/** What each container of a pod runs. */
+const imagesIn = (spec: JsonObject | undefined): readonly (readonly [unknown, unknown])[] =>
+  containerLists.flatMap(list => objectsAt(spec, list).map(({ name, image }) => [name, image] as const))
+
+/** Whoever changes it, also Kubernetes' controllers: what runs is what was rendered. */
+function runsTheSame({ object, oldObject }: AdmissionRequest): boolean {
+  return sameJson(imagesIn(podSpecOf('pods', object)), imagesIn(podSpecOf('pods', oldObject)))
+}
+
 function mayRun(request: AdmissionRequest, identities: PlatformIdentities, accounts: readonly string[]): boolean {
-  const { resource, object, username } = request
+  const { resource, operation, object, username } = request
+  if (resource === 'pods' && operation === 'UPDATE') return runsTheSame(request)
   const name = textAt(objectAt(podTemplateOf(resource, object), 'metadata', 'labels'), labels.application)
   const isOfApplication = name !== undefined && accounts.every(account => account === applicationAccount(name))
   if (isKubernetes(request, identities)) return isMadeByKubernetes(request, isOfApplication)
@@ -79,9 +93,14 @@ function mayRun(request: AdmissionRequest, identities: PlatformIdentities, accou
 const ownerExpression = ({ kind, group }: Owner, more = ''): string =>
   `dyn(object).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == ${celText(kind)} && o.apiVersion.startsWith(${celText(`${group}/`)})${more})`
 
+/** CEL: what each container runs, of a variable with a pod spec. */
+const imagesExpression = (spec: string): string =>
+  containerLists.map(list => `variables.${spec}.?${list}.orValue([]).map(c, [c.name, c.?image.orValue('')])`).join(' + ')
+
 export const applicationPods: Rule = {
   name: 'application-pods',
-  stops: 'taking the GitHub tokens of an Application, by a pod or a template of one’s own under its ServiceAccount',
+  stops:
+    'taking the GitHub tokens of an Application, by a pod or a template of one’s own under its ServiceAccount, or by another image in a pod that runs under it',
   scope: 'application-namespaces',
   administratorsMay: true,
   exempts: {
@@ -102,6 +121,7 @@ export const applicationPods: Rule = {
         name: 'accounts',
         expression: `[variables.spec.?serviceAccountName.orValue(''), variables.spec.?serviceAccount.orValue('')].filter(a, a.startsWith(${celText(applicationAccountPrefix)}))`,
       },
+      { name: 'running', expression: "variables.r == 'pods' && request.operation == 'UPDATE'" },
       { name: 'template', expression: podTemplateExpression('object', 'metadata') },
       { name: 'application', expression: `variables.template.?labels[?${celText(labels.application)}].orValue('')` },
       {
@@ -121,9 +141,10 @@ export const applicationPods: Rule = {
     validation: {
       expression: [
         'variables.accounts.size() == 0',
-        `(${isKubernetesExpression(identities)} && (${samePodSpec} || (variables.ofApplication && variables.made)))`,
+        `(variables.running && ${imagesExpression('spec')} == ${imagesExpression('oldSpec')})`,
+        `(!variables.running && ${isKubernetesExpression(identities)} && (${samePodSpec} || (variables.ofApplication && variables.made)))`,
         [
-          `(request.userInfo.username in ${celList(identities.controllers)} && variables.ofApplication`,
+          `(!variables.running && request.userInfo.username in ${celList(identities.controllers)} && variables.ofApplication`,
           `variables.r in ${celList(renderedResources)}`,
           `${ownerExpression(application, ' && o.name == variables.application')})`,
         ].join(' && '),

@@ -3,6 +3,7 @@
 // command in a pod and every attach. Reads are not seen by admission: docs/guide/incident.md says what remains.
 // Policies only: they read the Halts, which the webhook cannot, and hold while our processes are down.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
+import { grantApproval } from '../../../api/github/grant-approval.ts'
 import { halt } from '../../../api/github/halt.ts'
 import { domain } from '../../../api/kind.ts'
 import { platformNamespace } from '../../../api/names.ts'
@@ -16,16 +17,17 @@ const person =
 /** A tenant's admin must not keep a platform admin from lifting what is there. */
 const isTenantsOwn = `(params.metadata.namespace != ${celText(platformNamespace)} && ${administers})`
 
+/** The Halt is about no person, or holds for nobody. */
+const holdsForNobody =
+  "params.spec.target.type != 'Person' || params.spec.?lifted.hasValue() || params.spec.?dryRun.orValue(false)"
+
 const halted: Pick<PolicyRule, 'param' | 'condition' | 'policy'> = {
   param: halt,
   condition: { name: 'people', expression: "request.userInfo.username.startsWith('github|')" },
   policy: () => ({
     variables: [],
     validation: {
-      expression: [
-        "params.spec.target.type != 'Person' || params.spec.?lifted.hasValue() || params.spec.?dryRun.orValue(false)",
-        ` || request.userInfo.username != ${person} || ${isTenantsOwn}`,
-      ].join(''),
+      expression: [holdsForNobody, ` || request.userInfo.username != ${person} || ${isTenantsOwn}`].join(''),
       messageExpression:
         "'you are halted by Halt ' + params.metadata.namespace + '/' + params.metadata.name + ': you can change nothing until it is lifted'",
     },
@@ -53,4 +55,23 @@ export const haltedPersonsElsewhere: PolicyRule = {
   matches: [...new Set([domain, ...kinds.map(({ group }) => group)])].map(group => ({ group, resources: ['*/*'], operations })),
   paramsIn: 'platform',
   ...halted,
+}
+
+/** What the broker writes for a person who is signed in: the API server sees the name of the broker. */
+export const haltedAnswers: PolicyRule = {
+  name: 'halted-answers',
+  stops: 'answering for a grant on a page in the name of a person who is halted',
+  scope: 'tenant-namespaces',
+  matches: [{ group: grantApproval.group, resources: [grantApproval.plural], operations: ['CREATE'] }],
+  users: ({ brokers }) => brokers,
+  param: halt,
+  paramsIn: 'both',
+  policy: () => ({
+    variables: [],
+    validation: {
+      expression: `${holdsForNobody} || dyn(object).spec.?requestedBy.orValue('') != ${person}`,
+      messageExpression:
+        "'the person is halted by Halt ' + params.metadata.namespace + '/' + params.metadata.name + ' and answers for nothing until it is lifted'",
+    },
+  }),
 }

@@ -1,12 +1,13 @@
 // `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the
-// audit log names them. The one exception is what the controllers create for an object of a kind that follows a repository or
-// owns Applications, such as a grant: it carries the name in that object.
+// audit log names them. The exceptions are what the controllers create for an object of a kind that follows a repository or
+// owns Applications, such as a grant, which carries the name in that object, and answers that people give on a page.
 import { delegatingKinds, requesterKinds } from '../../../api/registry.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
+import { isAnswerOfPage, isAnswerOfPageExpression } from '../approvals/answers-of-page.ts'
 import { isControlledBy, isControlledByExpression } from '../owner-kinds.ts'
 
 function isOwned({ username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
@@ -24,7 +25,7 @@ export const requestedBy: Rule = {
   check(request, identities) {
     const { operation, object, oldObject, username } = request
     if (operation === 'UPDATE' && sameJson(object?.['spec'], oldObject?.['spec'])) return undefined
-    if (isOwned(request, identities)) return undefined
+    if (isOwned(request, identities) || isAnswerOfPage(request, identities)) return undefined
     if (textAt(objectAt(object, 'spec'), 'requestedBy') === username) return undefined
     return `spec.requestedBy must be ${username}${afterName}`
   },
@@ -38,10 +39,11 @@ export const requestedBy: Rule = {
         name: 'owned',
         expression: `request.userInfo.username in ${celList(identities.controllers)} && ${isControlledByExpression(delegatingKinds, 'dyn(object)')}`,
       },
+      { name: 'ofPage', expression: isAnswerOfPageExpression(identities) },
     ],
     validation: {
       expression:
-        "variables.unchanged || variables.owned || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
+        "variables.unchanged || variables.owned || variables.ofPage || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
       messageExpression: `'spec.requestedBy must be ' + request.userInfo.username + ${celText(afterName)}`,
     },
   }),

@@ -1,7 +1,7 @@
 // Secrets whose names begin with a reserved prefix hold GitHub tokens, credentials for the image registry or
 // the values of AppSecrets; only the platform creates, changes and deletes them.
 // Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts), and src/authorizer.
-import { isReservedSecret, reservedSecretNames, reservedSecretPrefixes } from '../../../api/reserved-secrets.ts'
+import { isReservedSecretName, reservedSecretNames, reservedSecretPrefixes } from '../../../api/reserved-secrets.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { celList, type Rule } from '../../rule.ts'
@@ -18,7 +18,7 @@ export const reservedSecrets: Rule = {
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check({ object, oldObject, operation, username }, identities) {
     const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
-    if (!isReservedSecret(name) || identities.controllers.includes(username)) return undefined
+    if (!isReservedSecretName(name) || identities.controllers.includes(username)) return undefined
     const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
     if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined
     return message

@@ -1,8 +1,10 @@
 // No object in a tenant's namespace may refer to a reserved Secret: mounting it or naming it in an environment variable is
-// reading it. The rules do not consider the user: Kubernetes' controllers create pods, so a pod does not show who wrote its
+// reading it. One with a GitHub token is for pods under the ServiceAccount in its name, which may mount it and pull images with
+// it; a variable would not be renewed with it (docs/adr/0093-a-token-in-a-secret.md). The rules do not consider the user: Kubernetes' controllers create pods, so a pod does not show who wrote its
 // template. An object whose reference is older than the rule may be scaled, relabelled and deleted, but not edited. Source of
 // the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
 import { registrySecretPrefix, registrySecrets, reservedSecretPrefix } from '../../../api/names.ts'
+import { isTokenSecretOf, isTokenSecretOfExpression, tokenSecretName } from '../../../api/reserved-secrets.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { celText, type Rule, type Scope } from '../../rule.ts'
@@ -16,13 +18,16 @@ type Reserved = {
   readonly prefix: string
   /** The one Secret that pods and ServiceAccounts may name as their pull secret. */
   readonly mayPull?: string
+  /** Pods under the ServiceAccount in the name of such a Secret may mount it and pull with it. */
+  readonly ofAccounts?: true
   readonly message: string
 }
 
 const tokens = {
   scope: 'tenant-namespaces',
   prefix: reservedSecretPrefix,
-  message: `refers to a Secret named ${reservedSecretPrefix}…, which belongs to the platform: request the token from the token desk instead`,
+  ofAccounts: true,
+  message: `refers to a Secret named ${reservedSecretPrefix}…, which belongs to the platform: ${tokenSecretName('ACCOUNT', 'GRANT')} is only for volumes and imagePullSecrets of pods under the ServiceAccount ACCOUNT`,
 } as const
 
 /** In build namespaces the builder mounts them; tenants have no roles there. */
@@ -33,9 +38,10 @@ const registryCredentials = {
   message: `refers to a Secret named ${registrySecretPrefix}…, which belongs to the platform: only imagePullSecrets may name ${registrySecrets.pull}`,
 } as const
 
-/** The volume sources that name a Secret: the field of the source, and the path to the name in it. */
+/** The volume source by which a pod gets a Secret as files, beside `projected`. */
+const mounting = ['secret', 'secretName'] as const
+/** Those whose drivers get a Secret: the field of the source, and the path to the name in it. */
 const volumeReferences: readonly (readonly [string, ...string[]])[] = [
-  ['secret', 'secretName'],
   ['azureFile', 'secretName'],
   ['csi', 'nodePublishSecretRef', 'name'],
   ['cephfs', 'secretRef', 'name'],
@@ -56,19 +62,29 @@ function namesInContainer(container: JsonObject): readonly (string | undefined)[
   ]
 }
 
-function namesInVolume(volume: JsonObject): readonly (string | undefined)[] {
-  const direct = volumeReferences
+function namesForDrivers(volume: JsonObject): readonly (string | undefined)[] {
+  return volumeReferences
     .filter(([source]) => volume[source] !== undefined)
     .map(path => textAt(objectAt(volume, ...path.slice(0, -1)), path.at(-1) ?? ''))
-  const projected = objectsAt(objectAt(volume, 'projected'), 'sources')
-  return [...direct, ...projected.map(source => textAt(objectAt(source, 'secret'), 'name'))]
 }
 
-function namesInPod(spec: JsonObject): readonly (string | undefined)[] {
-  return [
-    ...containerLists.flatMap(list => objectsAt(spec, list)).flatMap(namesInContainer),
-    ...objectsAt(spec, 'volumes').flatMap(namesInVolume),
-  ]
+function mountedNames(volume: JsonObject): readonly (string | undefined)[] {
+  const [source, field] = mounting
+  const projected = objectsAt(objectAt(volume, 'projected'), 'sources')
+  return [textAt(objectAt(volume, source), field), ...projected.map(one => textAt(objectAt(one, 'secret'), 'name'))]
+}
+
+/** Whether the pod has a Secret where it may not have it. */
+function refers(reserved: Reserved, spec: JsonObject): boolean {
+  const account = reserved.ofAccounts ? (textAt(spec, 'serviceAccountName') ?? '') : ''
+  const volumes = objectsAt(spec, 'volumes')
+  const containers = containerLists.flatMap(list => objectsAt(spec, list))
+  const isOther = (name: string | undefined): boolean => isReserved(reserved, name) && !isTokenSecretOf(account, name ?? '')
+  return (
+    [...containers.flatMap(namesInContainer), ...volumes.flatMap(namesForDrivers)].some(name => isReserved(reserved, name)) ||
+    volumes.flatMap(mountedNames).some(isOther) ||
+    pullSecretNames(spec).some(name => isReservedPull(reserved, name) && isOther(name))
+  )
 }
 
 function pullSecretNames(object: JsonObject | undefined): readonly (string | undefined)[] {
@@ -86,8 +102,14 @@ function isReservedPull(reserved: Reserved, name: string | undefined): boolean {
 
 const named = ({ prefix }: Reserved, expression: string): string => `${expression}.startsWith(${celText(prefix)})`
 
-function pullNamed(reserved: Reserved, expression: string): string {
+/** Named, and not of the ServiceAccount, which is a CEL expression, too. */
+function namedOfOthers(reserved: Reserved, account: string, expression: string): string {
   const isNamed = named(reserved, expression)
+  return reserved.ofAccounts ? `(${isNamed} && !${isTokenSecretOfExpression(account, expression)})` : isNamed
+}
+
+function pullNamed(reserved: Reserved, account: string, expression: string): string {
+  const isNamed = namedOfOthers(reserved, account, expression)
   return reserved.mayPull === undefined ? isNamed : `(${isNamed} && ${expression} != ${celText(reserved.mayPull)})`
 }
 
@@ -104,23 +126,22 @@ function inPods(reserved: Reserved): Rule {
       if (spec === undefined) return undefined
       const before = podSpecOf(resource, oldObject)
       if (before !== undefined && sameJson(spec, before)) return undefined
-      const found =
-        namesInPod(spec).some(one => isReserved(reserved, one)) ||
-        pullSecretNames(spec).some(one => isReservedPull(reserved, one))
-      return found ? message : undefined
+      return refers(reserved, spec) ? message : undefined
     },
     policy: () => ({
       variables: [
         ...podSpecVariables,
+        ...(reserved.ofAccounts ? [{ name: 'account', expression: "variables.spec.?serviceAccountName.orValue('')" }] : []),
         { name: 'containers', expression: containerLists.map(list => `variables.spec.?${list}.orValue([])`).join(' + ') },
       ],
       validation: {
         expression: [
           samePodSpec,
-          ` || (!variables.spec.?imagePullSecrets.orValue([]).exists(s, ${pullNamed(reserved, "s.?name.orValue('')")})`,
+          ` || (!variables.spec.?imagePullSecrets.orValue([]).exists(s, ${pullNamed(reserved, 'variables.account', "s.?name.orValue('')")})`,
           ` && !variables.containers.exists(c, c.?env.orValue([]).exists(e, ${named(reserved, "e.?valueFrom.?secretKeyRef.?name.orValue('')")})`,
           ` || c.?envFrom.orValue([]).exists(e, ${named(reserved, "e.?secretRef.?name.orValue('')")}))`,
-          ` && !variables.spec.?volumes.orValue([]).exists(v, v.?projected.?sources.orValue([]).exists(p, ${named(reserved, "p.?secret.?name.orValue('')")})`,
+          ` && !variables.spec.?volumes.orValue([]).exists(v, v.?projected.?sources.orValue([]).exists(p, ${namedOfOthers(reserved, 'variables.account', "p.?secret.?name.orValue('')")})`,
+          ` || ${namedOfOthers(reserved, 'variables.account', `v.${mounting.map(field => `?${field}`).join('.')}.orValue('')`)}`,
           ` || [${volumeReferences.map(path => `v.${path.map(field => `?${field}`).join('.')}.orValue('')`).join(', ')}].exists(x, ${named(reserved, 'x')})))`,
         ].join(''),
         message,
@@ -129,9 +150,12 @@ function inPods(reserved: Reserved): Rule {
   }
 }
 
+/** CEL: the name of a ServiceAccount, whose pods get what it pulls with. */
+const accountOfObject = "request.resource.resource == 'serviceaccounts' ? dyn(object).metadata.?name.orValue('') : ''"
+
 /** In ServiceAccounts and Ingresses, whose controllers read the Secrets that they name. */
 function elsewhere(reserved: Reserved): Rule {
-  const { name, stops, scope, message } = reserved
+  const { name, stops, scope, message, ofAccounts } = reserved
   return {
     name,
     stops,
@@ -140,21 +164,24 @@ function elsewhere(reserved: Reserved): Rule {
       { group: '', resources: ['serviceaccounts'], operations: ['CREATE', 'UPDATE'] },
       { group: 'networking.k8s.io', resources: ['ingresses'], operations: ['CREATE', 'UPDATE'] },
     ],
-    check({ object }) {
+    check({ resource, object }) {
+      // Its pods get what it pulls with.
+      const account = ofAccounts && resource === 'serviceaccounts' ? (textAt(objectAt(object, 'metadata'), 'name') ?? '') : ''
       const names = [
         ...objectsAt(object, 'secrets').map(item => textAt(item, 'name')),
         ...objectsAt(objectAt(object, 'spec'), 'tls').map(item => textAt(item, 'secretName')),
       ]
       const found =
-        names.some(one => isReserved(reserved, one)) || pullSecretNames(object).some(one => isReservedPull(reserved, one))
+        names.some(one => isReserved(reserved, one)) ||
+        pullSecretNames(object).some(one => isReservedPull(reserved, one) && !isTokenSecretOf(account, one ?? ''))
       return found ? message : undefined
     },
     policy: () => ({
-      variables: [],
+      variables: ofAccounts ? [{ name: 'account', expression: accountOfObject }] : [],
       validation: {
         expression: [
           `!dyn(object).?secrets.orValue([]).exists(s, ${named(reserved, "s.?name.orValue('')")})`,
-          ` && !dyn(object).?imagePullSecrets.orValue([]).exists(s, ${pullNamed(reserved, "s.?name.orValue('')")})`,
+          ` && !dyn(object).?imagePullSecrets.orValue([]).exists(s, ${pullNamed(reserved, 'variables.account', "s.?name.orValue('')")})`,
           ` && !dyn(object).?spec.?tls.orValue([]).exists(t, ${named(reserved, "t.?secretName.orValue('')")})`,
         ].join(''),
         message,

@@ -1,6 +1,7 @@
 // The host names of an Application: those under which it answers, those that lead people on to one of these, and their
 // certificate.
 import { defineReasons } from '../../reasons/reason.ts'
+import { reservedSecretPrefixes } from '../../reserved-secrets.ts'
 import { hostName, objectName } from '../../schema/fields.ts'
 import { choice, exactlyOneOf, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 
@@ -84,8 +85,8 @@ export const tlsField = object(
         pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
         rules: [
           {
-            rule: "!self.startsWith('ghtok-') && !self.startsWith('sekisho-registry-') && !self.startsWith('appsecret-')",
-            message: 'names that begin with ghtok-, sekisho-registry- or appsecret- belong to the platform: choose another name',
+            rule: reservedSecretPrefixes.map(prefix => `!self.startsWith('${prefix}')`).join(' && '),
+            message: `names that begin with ${reservedSecretPrefixes.join(' or ')} belong to the platform: choose another name`,
           },
         ],
       }),

@@ -29,6 +29,7 @@ const requested = 'Permission → level that the grant requested.'
 /** What a grant gives: each of its records says it all. */
 const aboutAccess = {
   ...aboutGrant,
+  host: aboutGitHub.host,
   installationId: aboutGitHub.installationId,
   repositoryIds,
   permissions: requested,

@@ -25,17 +25,18 @@ export const gitAuditEvents = {
     description: 'A workload pushes a ref through the git proxy. Recorded for each ref before GitHub gets anything of the push.',
     actor,
     object,
-    outcomes: { allowed: 'The grant and the ref were checked. What became of it is in `git.pushed`, unless the process ended.' },
+    outcomes: { allowed: 'The grant and the ref were checked. What became of it is in `git.pushed`.' },
     details: updateDetails,
   },
   'git.pushed': {
     description: 'GitHub answered to the push of a ref through the git proxy. Recorded before the workload has the whole answer.',
-    actor,
+    actor: `${actor.slice(0, -1)}; \`sekisho:git-proxy\` for a push whose process ended.`,
     object,
     outcomes: {
       allowed: 'GitHub reported that it took the ref.',
       denied: 'GitHub reported that it did not take the ref, with its reason, such as a protected branch.',
-      failed: 'GitHub did not report on the ref: the transfer broke off or was cut. Look at the ref on GitHub.',
+      failed:
+        'GitHub did not report on the ref: the transfer broke off or was cut, or the process ended, which the leader records within an hour and a half. Look at the ref on GitHub.',
     },
     details: updateDetails,
   },

@@ -16,7 +16,8 @@ const tokenDetails = {
   subject: 'Kind, name and UID of the subject that uses the token.',
   pod: 'Name and UID of the pod that asked for it, for a ServiceAccount.',
   address: 'The IP address from which that request came.',
-  delivery: '`GitProxy` when the token never left the platform: the git proxy used it for the subject.',
+  delivery:
+    '`GitProxy` when the token never left the platform: the git proxy used it for the subject. `Secret` when it was written into the Secret of the subject.',
   pullRequest: 'The number of the pull request that the RemoteSync follows.',
   ...aboutGrant,
 } as const
@@ -36,12 +37,15 @@ export const tokenAuditEvents = {
       ...aboutGrant,
       decision: '`Approved`, `Waiting` (people have to approve it) or `Denied`.',
       check: 'The reason in the condition `Approved`.',
+      host: aboutGitHub.host,
       installationId: aboutGitHub.installationId,
       repositoryIds: 'The numeric ids of the repositories.',
       permissions: 'Permission → level that the grant requests.',
       subjects: 'Kind and name of each subject.',
       delivery: 'How subjects get their tokens.',
       approvedBy: 'Who approved it, of those whose answers count. Absent when nobody did.',
+      breakGlass:
+        'By whom, why and until when a platform admin approved it in an emergency, without the approvals that it needs. Absent otherwise.',
     },
   },
   'token.intended': {

@@ -13,6 +13,7 @@ import { haltNotice } from '../state/halt-notice.ts'
 import { classOfPreview, signed } from '../state/sign.ts'
 import { classOfState, isMoving, readyCondition } from '../state/state.ts'
 import { facts, shortText } from '../table.ts'
+import { waitingGrantsSection } from './grants.ts'
 import { previewsOf, previewsSection, waitingSection } from './previews.ts'
 import { applicationsSection, buildsSection, type Place, remoteSyncsSection, section, tenantPath } from './sections.ts'
 
@@ -108,7 +109,9 @@ function liveOf(view: TenantView, now: Date): Live {
   const { ready, applications: all, builds, waiting, moving } = countsOf(view)
   const building = `${builds} ${builds === 1 ? 'build runs or waits' : 'builds run or wait'}`
   const approvals = `${waiting} ${waiting === 1 ? 'commit waits' : 'commits wait'} for approval`
-  const summary = `${ready} of ${all} applications ready, ${building}, ${approvals}`
+  const asked = view.waitingGrants?.items.length ?? 0
+  const grants = asked === 0 ? '' : `, ${asked} ${asked === 1 ? 'grant waits' : 'grants wait'} for approval`
+  const summary = `${ready} of ${all} applications ready, ${building}, ${approvals}${grants}`
   const isPrepared = isReady(tenant) && (installations === undefined || installations.some(isReady))
   if (!isPrepared) {
     const isYoung = now.getTime() - Date.parse(tenant.metadata.creationTimestamp ?? '') < youngMilliseconds
@@ -140,6 +143,7 @@ export function tenantPage({ person, view, issuer, web, now, choice }: Options):
 ${haltNotice(view.halt)}
 ${filterOf(view, place)}
 ${waitingSection(place, person, view)}
+${waitingGrantsSection(place, view)}
 ${applicationsSection(place, view)}
 ${remoteSyncsSection(place, view)}
 ${buildsSection(place, view)}

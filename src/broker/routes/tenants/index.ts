@@ -4,6 +4,7 @@ import type { BrokerContext } from '../../context.ts'
 import { registerApplicationPage } from './application.ts'
 import { registerBinding } from './binding.ts'
 import { registerBuildPages } from './builds.ts'
+import { registerGrantPages } from './grants.ts'
 import type { Identities } from './identities.ts'
 import { registerOffboardPage } from './offboard.ts'
 import { registerPreviewPages } from './previews.ts'
@@ -16,6 +17,7 @@ export function registerTenants(server: WebServer, context: BrokerContext, ident
   registerApplicationPage(server, context, identityOf)
   registerBuildPages(server, context, identityOf)
   registerPreviewPages(server, context, identityOf)
+  registerGrantPages(server, context, identityOf)
   registerBinding(server, context, identityOf)
   registerRolesPage(server, context, identityOf)
   registerOffboardPage(server, context, identityOf)

@@ -39,7 +39,10 @@ export async function filterQuery(context: CommandContext, options: AuditFilterO
 export type TimeRange = { readonly since?: Date; readonly until?: Date }
 
 /** Throws `invalid_request` for a text that is no time, a beginning in the future, and an end before the beginning. */
-export function timeRange(context: CommandContext, options: Pick<AuditFilterOptions, 'since' | 'until'>): TimeRange {
+export function timeRange(
+  context: Pick<CommandContext, 'clock' | 'say'>,
+  options: Pick<AuditFilterOptions, 'since' | 'until'>,
+): TimeRange {
   const now = context.clock.now()
   const read = (option: 'since' | 'until'): Date | undefined => {
     const text = options[option]

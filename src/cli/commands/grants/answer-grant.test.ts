@@ -120,3 +120,35 @@ test('what waits is listed first, and explained with its answers', async () => {
   expect(said()).toContain('needs the approval of an admin')
   expect(said()).toContain(`${olivia}: Approve, which does not count: not looked at yet`)
 })
+
+describe('break-glass', () => {
+  const created = (stored: ReadonlyMap<string, GrantApproval>) => [...stored.values()].map(({ spec }) => spec)
+
+  test('is an approval of a platform admin, for half an hour or what was asked for', async () => {
+    const { context, stored, said } = world('kubernetes-admin')
+    await grantsApprove(context, { ...options, breakGlass: true }, 'publish')
+    expect(created(stored)).toMatchObject([{ breakGlass: true, lifetimeSeconds: 1800, requestedBy: 'kubernetes-admin' }])
+    expect(said()).toContain('approved by break-glass, for 1800 seconds, publish')
+    const longer = world('kubernetes-admin')
+    await grantsApprove(longer.context, { ...options, breakGlass: true, for: 3600 }, 'publish')
+    expect(created(longer.stored)).toMatchObject([{ breakGlass: true, lifetimeSeconds: 3600 }])
+  })
+
+  test('is not what an admin of the tenant gives, who may say how long theirs counts', async () => {
+    const { context, stored } = world(olivia)
+    await grantsApprove(context, options, 'publish')
+    expect(created(stored)[0]).not.toHaveProperty('lifetimeSeconds')
+    const week = world(olivia)
+    await grantsApprove(week.context, { ...options, for: 604_800 }, 'publish')
+    expect(created(week.stored)[0]).toMatchObject({ lifetimeSeconds: 604_800 })
+    expect(created(week.stored)[0]).not.toHaveProperty('breakGlass')
+  })
+
+  test('is for a grant that was looked at, and never for one’s own', async () => {
+    const { context, sent } = world(dave)
+    await expect(grantsApprove(context, { ...options, breakGlass: true }, 'publish')).rejects.toThrow('another platform admin')
+    const other = { ...options, breakGlass: true, uid: 'another' }
+    await expect(grantsApprove(context, other, 'publish')).rejects.toThrow('is another grant')
+    expect(sent).toEqual([])
+  })
+})

@@ -14,22 +14,31 @@ import { permissionsText, subjectsText } from './access-text.ts'
 
 type WithdrawOptions = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 type AnswerOptions = WithdrawOptions & { readonly reason: string }
+type ApproveOptions = AnswerOptions & {
+  readonly uid: string
+  readonly breakGlass?: boolean
+  /** How long it counts, in seconds. */
+  readonly for?: number
+}
+
+/** Of break-glass, without another wish; the API server allows an hour. */
+const breakGlassSeconds = 1800
 
 const answers = { Approve: 'approved', Deny: 'denied' } as const
 
 /** `uid`: of the grant that the person looked at, so that one that was created again meanwhile is not approved. */
-export async function grantsApprove(
-  context: ClusterContext,
-  options: AnswerOptions & { readonly uid: string },
-  name: string,
-): Promise<void> {
+export async function grantsApprove(context: ClusterContext, options: ApproveOptions, name: string): Promise<void> {
   const grant = await found(context.cluster, repositoryGrants, name)
   if (grant.metadata.uid !== options.uid)
     throw new AppError(
       'conflict',
       `${name} is another grant (UID ${grant.metadata.uid}) than --uid says: look at it again with sekisho grants explain ${name}`,
     )
-  return answer(context, options, { grant, answer: 'Approve', own: `another admin of the tenant has to approve it` })
+  const opened = options.breakGlass === true
+  const lifetimeSeconds = options.for ?? (opened ? breakGlassSeconds : undefined)
+  const more = { ...(opened ? { breakGlass: true } : {}), ...(lifetimeSeconds === undefined ? {} : { lifetimeSeconds }) }
+  const own = opened ? 'another platform admin has to' : 'another admin of the tenant has to approve it'
+  return answer(context, options, { grant, answer: 'Approve', own, more })
 }
 
 export async function grantsDeny(context: ClusterContext, options: AnswerOptions, name: string): Promise<void> {
@@ -38,13 +47,18 @@ export async function grantsDeny(context: ClusterContext, options: AnswerOptions
   return answer(context, options, { grant, answer: 'Deny', own })
 }
 
-type Given = { readonly grant: RepositoryGrant; readonly answer: keyof typeof answers; readonly own: string }
+type Given = {
+  readonly grant: RepositoryGrant
+  readonly answer: keyof typeof answers
+  readonly own: string
+  readonly more?: Partial<GrantApproval['spec']>
+}
 
 /** Creates the answer, then deletes those before it: at no time does the person have none. */
 async function answer(
   { cluster, terminal }: ClusterContext,
   options: AnswerOptions,
-  { grant, answer, own }: Given,
+  { grant, answer, own, more = {} }: Given,
 ): Promise<void> {
   const { client, namespace } = cluster
   const { name, uid = '' } = grant.metadata
@@ -56,12 +70,12 @@ async function answer(
   const dryRun = options.dryRun === true
   const { apiVersion, kind } = grantApprovals
   const metadata = { generateName: `${name.slice(0, 200)}-`, namespace }
-  const spec = { grant: { name, uid }, answer, reason: options.reason }
+  const spec = { grant: { name, uid }, answer, reason: options.reason, ...more }
   await client.create(grantApprovals, { apiVersion, kind, metadata, spec } as NewObject<GrantApproval>, { fieldManager, dryRun })
   for (const { metadata } of before) await client.delete(grantApprovals, { namespace, name: metadata.name }, { dryRun })
-  const said = `${dryRun ? 'would have ' : ''}${answers[answer]}`
+  const said = `${dryRun ? 'would have ' : ''}${answers[answer]}${more.breakGlass ? ` by break-glass, for ${more.lifetimeSeconds} seconds,` : ''}`
   const text = () => `${said} ${name}: ${textOf(grant)}; see what comes of it with sekisho grants explain ${name}`
-  await present(terminal, options.output, { value: { grant: name, uid, namespace, answer, by, dryRun }, text })
+  await present(terminal, options.output, { value: { grant: name, uid, namespace, answer, ...more, by, dryRun }, text })
 }
 
 function textOf({ spec }: RepositoryGrant): string {

@@ -5,14 +5,15 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { compareText } from '../../../lib/text/compare-text.ts'
 import { isAbout } from '../../../policy/grants/approvals.ts'
+import { lifetimesText, tokenSeconds } from '../../../policy/grants/token-lifetime.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { permissionsText, subjectsText } from './access-text.ts'
 
-/** Part of the contract of the commands. */
-function resultOf({ metadata, spec, status }: RepositoryGrant) {
+/** A grant as the commands print it for programs: part of their contract. */
+export function resultOf({ metadata, spec, status }: RepositoryGrant) {
   const ready = findCondition(status?.conditions, 'Ready')
   return {
     name: metadata.name,
@@ -23,6 +24,8 @@ function resultOf({ metadata, spec, status }: RepositoryGrant) {
     reason: ready?.reason ?? 'Pending',
     message: ready?.message ?? '',
     rule: status?.rule,
+    approvals: status?.approvals,
+    requestedRepositories: status?.requestedRepositories,
     repositories: spec.repositories,
     permissions: spec.permissions,
     subjects: spec.subjects,
@@ -30,6 +33,11 @@ function resultOf({ metadata, spec, status }: RepositoryGrant) {
     requestedBy: spec.requestedBy,
     requestedFor: spec.reason,
     expiresAt: status?.expiresAt,
+    tokenLifetimes: spec.subjects.map(({ kind, name }) => ({
+      kind,
+      name,
+      seconds: tokenSeconds(status?.tokenLifetimes, { kind, name }),
+    })),
     audit: status?.audit,
     createdAt: metadata.creationTimestamp,
   }
@@ -75,9 +83,10 @@ export async function grantsExplain(
   const all = await cluster.client.list(grantApprovals, { namespace })
   const answers = all.filter(approval => isAbout(approval, grant)).map(answerOf)
   const value = { ...resultOf(grant), answers }
-  const said = answers.map(({ by, answer, reason, state, message }) =>
-    state === 'Counted' ? `  ${by}: ${answer}, because: ${reason}` : `  ${by}: ${answer}, which does not count: ${message}`,
-  )
+  const said = answers.map(({ by, answer, breakGlass, reason, state, message }) => {
+    const what = `${by}: ${answer}${breakGlass ? ' by break-glass' : ''}`
+    return state === 'Counted' ? `  ${what}, because: ${reason}` : `  ${what}, which does not count: ${message}`
+  })
   const text = () =>
     [
       `RepositoryGrant ${value.name}: ${value.decision}, ${value.ready ? 'gives tokens' : 'gives no token'} (${value.reason})`,
@@ -88,6 +97,7 @@ export async function grantsExplain(
       `  why:     ${value.message}`,
       ...(value.rule === undefined ? [] : [`  rules:   ${value.rule}`]),
       ...(value.expiresAt === undefined ? [] : [`  until:   ${value.expiresAt}`]),
+      `  tokens:  live for ${lifetimesText(value.tokenLifetimes)}`,
       ...(value.audit === undefined ? [] : [`  audited: it would be ${value.audit.decision}: ${value.audit.message}`]),
       ...(said.length === 0 ? [] : ['Answers:', ...said]),
       ...(isWaiting(value)
@@ -99,6 +109,14 @@ export async function grantsExplain(
 
 function answerOf({ spec, status }: GrantApproval) {
   const ready = findCondition(status?.conditions, 'Ready')
-  const { requestedBy: by, answer, reason } = spec
-  return { by, answer, reason, state: ready?.reason ?? 'Pending', message: ready?.message ?? 'not looked at yet' }
+  const { requestedBy: by, answer, reason, via, breakGlass = false } = spec
+  return {
+    by,
+    answer,
+    reason,
+    via,
+    breakGlass,
+    state: ready?.reason ?? 'Pending',
+    message: ready?.message ?? 'not looked at yet',
+  }
 }

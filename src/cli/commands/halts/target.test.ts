@@ -21,7 +21,7 @@ const known: Known = {
     { host, id: 1004, login: undefined },
   ],
   tenants: ['acme', 'globex'],
-  installations: [{ host, id: 77, account: 'acme' }],
+  installations: [{ host, id: 77, account: { id: 2001, login: 'acme' } }],
 }
 const target = (word: TargetWord, text: string, given: Known = known) => targetOf(word, text, given, 'acme')
 
@@ -40,7 +40,8 @@ describe('what is halted', () => {
     ['person', 'github|github.com|1002', { type: 'Person', person: { host, id: 1002, login: 'dave' } }],
     ['person', '1004', { type: 'Person', person: { host, id: 1004 } }],
     ['tenant', 'globex', { type: 'Tenant', tenant: { name: 'globex' } }],
-    ['installation', 'acme', { type: 'Installation', installation: { host, id: 77 } }],
+    ['installation', 'acme', { type: 'Installation', installation: { host, id: 77, account: 2001 } }],
+    ['installation', '78', { type: 'Installation', installation: { host, id: 78 } }],
   ])('%s %s', (word, text, wanted) => {
     expect(target(word, text)).toEqual(wanted)
   })

@@ -17,7 +17,11 @@ export type Known = {
   readonly repositories: readonly { readonly host: string; readonly id: number; readonly name: string }[]
   readonly people: readonly { readonly host: string; readonly id: number; readonly login?: string | undefined }[]
   readonly tenants: readonly string[]
-  readonly installations: readonly { readonly host: string; readonly id: number; readonly account: string }[]
+  readonly installations: readonly {
+    readonly host: string
+    readonly id: number
+    readonly account: { readonly id: number; readonly login: string }
+  }[]
 }
 
 /** Reads it with the rights of the person: a platform admin sees all tenants, an admin of a tenant the own one. */
@@ -38,7 +42,7 @@ export async function readKnown({ client, namespace }: Cluster): Promise<Known> 
       return person === undefined ? [] : [{ host: person.host, id: person.userId, login: status?.requester?.login }]
     }),
     tenants: names,
-    installations: bound.map(({ spec }) => ({ host: spec.account.host, id: spec.installationId, account: spec.account.login })),
+    installations: bound.map(({ spec }) => ({ host: spec.account.host, id: spec.installationId, account: spec.account })),
   }
 }
 
@@ -119,8 +123,11 @@ export function targetOf(word: TargetWord, text: string, known: Known, namespace
       return { type: 'Tenant', tenant: { name: text } }
     },
     installation() {
-      const { host, id } = numbered('installation', text, { all: known.installations, named: ({ account }) => account })
-      return { type: 'Installation', installation: { host, id } }
+      const { host, id, found } = numbered('installation', text, {
+        all: known.installations,
+        named: ({ account }) => account.login,
+      })
+      return { type: 'Installation', installation: { host, id, ...(found && { account: found.account.id }) } }
     },
   }
   return readers[word]()

@@ -8,7 +8,9 @@ import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { answersOf } from '../../../policy/grants/approvals.ts'
+import { defined } from '../../../lib/json/defined.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import { answersOf, noAnswers } from '../../../policy/grants/approvals.ts'
 import { compilePolicies, type GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { type KnownOfGrant, policyRuling } from '../../../policy/grants/policy-ruling.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
@@ -22,18 +24,29 @@ import {
   repositoryGrants,
 } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
+import { timeRange } from '../audit/filters.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { platformPolicies } from './policies.ts'
+import { recordedGrants } from './recorded-grants.ts'
 
-type Options = { readonly output: ClusterFormat; readonly filename: string; readonly allNamespaces?: boolean }
+type Options = {
+  readonly output: ClusterFormat
+  readonly filename: string
+  readonly allNamespaces?: boolean
+  readonly since?: string
+}
 type Policy = GrantPolicy | ClusterGrantPolicy
 
 /** What becomes of a grant: `waits` for people who approve it, `depends` on what GitHub says about teams, roles or visibility. */
-type Effect = 'ends' | 'waits' | 'may be approved' | 'depends' | 'as before'
+type Effect = 'ends' | 'waits' | 'may be approved' | 'depends' | 'new token life' | 'as before'
 
-/** Part of the contract of the command. `audit`: a policy in mode Audit is among those that were asked. */
+/**
+ * Part of the contract of the command. `recorded`: the grant is gone, and this is when it was last decided. `audit`: a policy in
+ * mode Audit is among those that were asked.
+ */
 type Tested = {
   readonly grant: string
+  readonly recorded?: string
   readonly effect: Effect
   readonly rule: string
   readonly message: string
@@ -42,9 +55,13 @@ type Tested = {
 
 const maxBytes = 4 * 1024 * 1024
 
-/** Says for each grant of the namespace what the policies of the file would change. */
-export async function policyTest({ cluster, terminal, clock }: ClusterContext, options: Options): Promise<void> {
+/**
+ * Says for each grant of the namespace what the policies of the file would change, and for those that the log has since
+ * `--since` and that are gone what they would have changed.
+ */
+export async function policyTest({ cluster, terminal, clock, api }: ClusterContext, options: Options): Promise<void> {
   const { client, namespace } = cluster
+  const { since } = timeRange({ clock, say: terminal.say }, options)
   const read = await readPolicies(options.filename)
   const tested: Policy[] = []
   for (const policy of read) tested.push(await judged(cluster, policy))
@@ -66,19 +83,37 @@ export async function policyTest({ cluster, terminal, clock }: ClusterContext, o
   }
   const capped = changed(ofPlatform ?? [], 'ClusterGrantPolicy')
   const ofAll = changed(own, 'GrantPolicy')
-  const byNamespace = Map.groupBy(grants, ({ metadata }) => metadata.namespace ?? '')
+  const uids = new Set(grants.map(({ metadata }) => metadata.uid))
+  const past = since && (await recordedGrants(await api(), { ...where, since }, uid => uids.has(uid)))
+  const asked: readonly Asked[] = [
+    ...grants.map(grant => ({ grant, known: knownOf(grant, { bound, given, standing, now: clock.now() }) })),
+    ...(past?.grants ?? []).map(({ grant, host }) => ({
+      grant,
+      known: knownOfRecorded(grant, host),
+      recorded: grant.status?.decidedAt,
+    })),
+  ]
+  const byNamespace = Map.groupBy(asked, ({ grant: { metadata } }) => metadata.namespace ?? '')
   const rows = [...byNamespace].flatMap(([name, some]) => {
     const isHere = ({ metadata }: Policy): boolean => metadata.namespace === name
     const after = compilePolicies(capped, ofAll.filter(isHere))
-    return some.map(grant => effectOn(grant, knownOf(grant, { bound, given, standing, now: clock.now() }), after))
+    return some.map(({ grant, known, recorded }) => ({ ...effectOn(grant, known, after), ...defined({ recorded }) }))
   })
-  const shown = rows.map(({ grant, effect, rule, message }) => [grant, effect, rule, message])
+  const shown = rows.map(({ grant, recorded, effect, rule, message }) => [
+    recorded === undefined ? grant : `${grant} (gone, ${recorded.slice(0, 16)}Z)`,
+    effect,
+    rule,
+    message,
+  ])
   const text = () =>
     rows.length === 0 ? 'there is no RepositoryGrant that it could be about' : table(['GRANT', 'EFFECT', 'RULE', 'WHY'], shown)
   await present(terminal, options.output, { value: rows, text })
   if (ofPlatform === undefined)
     terminal.say('You may not read ClusterGrantPolicies: what the platform allows beyond its built-in rules is not considered.')
+  if (past?.cut === true) terminal.say('The log has more grants of that time: these are the newest. Ask for a shorter time.')
 }
+
+type Asked = { readonly grant: RepositoryGrant; readonly known: KnownOfGrant; readonly recorded?: string | undefined }
 
 async function readPolicies(file: string): Promise<readonly Policy[]> {
   const bytes = await readFile(file === '-' ? '/dev/stdin' : file).catch((error: unknown) => {
@@ -149,6 +184,12 @@ function knownOf(grant: RepositoryGrant, { bound, given, standing, now }: Around
   return { host: host ?? '', repositories, memberships: new Map(), answers }
 }
 
+/** The log has neither visibility nor roles, and nobody answers for what is gone. */
+function knownOfRecorded({ status }: RepositoryGrant, host: string): KnownOfGrant {
+  const repositories = status?.repositories?.map(({ id, name }) => ({ id, name, visibility: undefined })) ?? []
+  return { host, repositories, memberships: new Map(), answers: noAnswers }
+}
+
 /** Policies in mode Audit are tested as if they were enforced: the result is what they would change. */
 function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolicies): Tested {
   const isAudit = after.audited !== undefined
@@ -165,6 +206,9 @@ function effectOn(grant: RepositoryGrant, known: KnownOfGrant, after: GrantPolic
     return { grant: named, effect: 'depends', rule: '', message: `on what GitHub says about ${open.join(', ')}`, audit: isAudit }
   }
   const changed = ({ Approved: 'may be approved', Waiting: 'waits', Denied: 'ends' } as const)[then.decision]
-  const effect: Effect = then.decision === (decision ?? 'Denied') ? 'as before' : changed
+  const { lifetimes = [] } = then
+  const isOfSameLife = then.decision !== 'Approved' || sameJson(lifetimes, grant.status?.tokenLifetimes ?? [])
+  const isSame = then.decision === (decision ?? 'Denied')
+  const effect: Effect = isSame ? (isOfSameLife ? 'as before' : 'new token life') : changed
   return { grant: named, effect, rule: then.rule, message: then.message, audit: isAudit }
 }

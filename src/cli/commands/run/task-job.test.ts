@@ -215,13 +215,18 @@ test('a task does not run under the ServiceAccount of an Application that a gran
   const mounts = [
     { name: 'tmp', mountPath: '/tmp' },
     { name: 'sekisho-identity', mountPath: '/var/run/sekisho' },
+    { name: 'sekisho-token-read-shop', mountPath: '/var/run/sekisho-tokens/read-shop' },
   ]
-  const volumes = [{ name: 'tmp', emptyDir: {} }, identity]
-  const account = (name: string) => ({ serviceAccountName: name, serviceAccount: name, volumes })
+  const token = { name: 'sekisho-token-read-shop', secret: { secretName: 'ghtok-sekisho-app-shop.read-shop' } }
+  const volumes = [{ name: 'tmp', emptyDir: {} }, identity, token]
+  const imagePullSecrets = [{ name: 'sekisho-registry-pull' }, { name: 'ghtok-sekisho-app-shop.images' }]
+  const account = (name: string) => ({ serviceAccountName: name, serviceAccount: name, volumes, imagePullSecrets })
   const { spec } = podOf(deployment('web', { volumeMounts: mounts }, account('sekisho-app-shop'))).template
   expect(spec).not.toHaveProperty('serviceAccountName')
   expect(spec).not.toHaveProperty('serviceAccount')
   expect(spec).toMatchObject({ volumes: [{ name: 'tmp' }], containers: [{ volumeMounts: [{ name: 'tmp' }] }] })
+  expect(spec).toMatchObject({ imagePullSecrets: [{ name: 'sekisho-registry-pull' }] })
+  expect(JSON.stringify(spec)).not.toContain('ghtok-')
   expect(podOf(deployment('web', {}, account('of-the-chart'))).template.spec).toMatchObject({
     serviceAccountName: 'of-the-chart',
   })

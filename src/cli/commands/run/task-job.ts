@@ -7,8 +7,9 @@ import { folderInBuild } from '../../../api/apps/remote-sync/build-fields.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
-import { isReservedKey, labels } from '../../../api/names.ts'
+import { isReservedKey, labels, reservedSecretPrefix } from '../../../api/names.ts'
 import { literal, literalWords } from '../../../api/pods/literal.ts'
+import { tokenFiles } from '../../../api/reserved-secrets.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -135,9 +136,10 @@ export function taskJob(application: Application, deployment: Deployment, task: 
   }
 }
 
-/** The files by which the pods of an Application ask for the tokens of its grants. */
+/** The files by which the pods of an Application ask for the tokens of its grants, and those with such tokens. */
 function isIdentity(volume: JsonObject): boolean {
-  return Object.values(identityFiles).some(file => file.volume === volume['name'])
+  const name = textAt(volume, 'name') ?? ''
+  return name.startsWith(tokenFiles.volumePrefix) || Object.values(identityFiles).some(file => file.volume === name)
 }
 
 /**
@@ -147,7 +149,11 @@ function isIdentity(volume: JsonObject): boolean {
 function withoutAccount(spec: JsonObject): JsonObject {
   const { serviceAccountName, serviceAccount, ...rest } = spec
   const isOwn = typeof serviceAccountName === 'string' && applicationOfAccount(serviceAccountName) !== undefined
-  return isOwn ? rest : { ...rest, ...defined({ serviceAccountName, serviceAccount }) }
+  const pulling = objectsAt(spec, 'imagePullSecrets').filter(
+    one => textAt(one, 'name')?.startsWith(reservedSecretPrefix) !== true,
+  )
+  const without = spec['imagePullSecrets'] === undefined ? rest : { ...rest, imagePullSecrets: pulling }
+  return isOwn ? without : { ...rest, ...defined({ serviceAccountName, serviceAccount }) }
 }
 
 const notInTask = new Set(['livenessProbe', 'readinessProbe', 'startupProbe', 'ports', 'lifecycle', 'args'])

@@ -14,6 +14,20 @@ export const grantExamples: Readonly<Record<string, readonly Example[]>> = {
       kubectl: 'kubectl describe repositorygrant push-shop',
     },
   ],
+  'grants request': [
+    {
+      line: 'sekisho grants request --repository acme/shop --permission contents=read --for Application/web --reason templates',
+      does: 'request access for the pods of an Application',
+    },
+    {
+      line: 'sekisho grants request publish --repository acme/shop --permission contents=write --for ServiceAccount/release --delivery GitProxy --lifetime 7d --reason releases --wait',
+      does: 'request it for a week through the git proxy, and wait until it is decided or somebody is asked',
+    },
+    {
+      line: 'sekisho grants request --repository acme/shop --permission contents=read --for Application/web --reason why --dry-run -o yaml',
+      does: 'print the manifest, and store nothing',
+    },
+  ],
   'grants approve': [
     {
       line: 'sekisho grants approve push-shop --uid 0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11 --reason reviewed',
@@ -22,6 +36,10 @@ export const grantExamples: Readonly<Record<string, readonly Example[]>> = {
     {
       line: 'sekisho grants approve push-shop --uid 0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11 --reason reviewed --dry-run',
       does: 'ask whether you may, and store nothing',
+    },
+    {
+      line: 'sekisho grants approve push-shop --uid 0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11 --break-glass --for 30m --reason outage',
+      does: 'as a platform admin, in an emergency: stand for everybody who would have to approve',
     },
   ],
   'grants deny': [{ line: 'sekisho grants deny push-shop --reason mistaken', does: 'deny it; live tokens under it end' }],

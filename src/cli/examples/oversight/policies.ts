@@ -16,6 +16,10 @@ export const policyExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'policy test': [
     { line: 'sekisho policy test -f new.yaml', does: 'ask which grants of your namespace a policy would end' },
+    {
+      line: 'sekisho policy test -f new.yaml --since 30d',
+      does: 'ask also what it would have said to grants of the last month that are gone',
+    },
     { line: 'sekisho policy test -f cap.yaml -A -o json', does: 'as a platform admin: of all tenants, for programs' },
   ],
 }

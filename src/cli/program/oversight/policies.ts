@@ -21,6 +21,7 @@ export function addPolicyCommands(program: Command, { onCluster: act }: Runners)
     .description('say which grants a policy would end or allow, before it is written')
     .requiredOption('-f, --filename <file>', 'YAML with GrantPolicies and ClusterGrantPolicies; - is standard input')
     .option('-A, --all-namespaces', 'the grants of all tenants')
+    .option('--since <time>', 'also grants that are gone and that the audit log has since then')
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../../commands/policies/policy-test.ts')).policyTest))
 }

@@ -106,6 +106,29 @@ describe('the pods of an Application that a grant names', () => {
     ])
   })
 
+  test('have the Secrets of grants with that delivery: as files in a folder for each grant, or to pull images', () => {
+    const tokens = [
+      { grant: 'images', secret: 'ghtok-sekisho-app-shop.images', pulls: true },
+      { grant: 'read-shop', secret: 'ghtok-sekisho-app-shop.read-shop', pulls: false },
+    ]
+    const spec = { ...pod, imagePullSecrets: [{ name: 'own' }], initContainers: [{ name: 'init' }] }
+    const made = new Map(podsIn(rendered([deployment(spec), cronJob, job], { account, tokens })))
+    const mount = { name: 'sekisho-token-read-shop', mountPath: '/var/run/sekisho-tokens/read-shop', readOnly: true }
+    const volume = {
+      name: 'sekisho-token-read-shop',
+      secret: { secretName: 'ghtok-sekisho-app-shop.read-shop', optional: true },
+    }
+    expect(made.get('Deployment')).toMatchObject({
+      imagePullSecrets: [{ name: 'own' }, { name: 'ghtok-sekisho-app-shop.images' }],
+      volumes: [{}, {}, {}, volume],
+      containers: [{ volumeMounts: [{}, {}, {}, mount] }],
+      initContainers: [{ volumeMounts: [{}, {}, mount] }],
+    })
+    expect(made.get('CronJob')).toMatchObject({ volumes: [{}, {}, {}, volume] })
+    expect(made.get('Job')).toEqual(pod)
+    expect(JSON.stringify(podsIn(rendered([deployment()], { tokens })))).not.toContain('ghtok-')
+  })
+
   test('leave it for the default one, which the API server must be told; what names another one keeps that', () => {
     expect(underDefaultAccount(deployment())).toMatchObject({ spec: { template: { spec: { serviceAccountName: 'default' } } } })
     const own = deployment({ ...pod, serviceAccountName: 'of-the-chart' })
@@ -128,6 +151,7 @@ describe('a chart is refused that', () => {
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account }, automountServiceAccountToken: false },
     ],
     ['has a volume of that name', deployment({ ...pod, volumes: [{ name: 'sekisho-identity', emptyDir: {} }] })],
+    ['has a volume of a token', deployment({ ...pod, volumes: [{ name: 'sekisho-token-read-shop', emptyDir: {} }] })],
   ])('%s, with a grant and without', (_what, object) => {
     for (const more of [{ account }, {}]) expect(rendered([object], more)).toMatchObject({ kind: 'refused' })
   })

@@ -11,7 +11,7 @@ import { serviceProxyLabel } from '../../../api/tenancy/service-proxy.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 import type { ChartInput } from '../../../services/charts/chart-input.ts'
-import { accountObject, accountPodSpec, brokenAccountRule } from './account.ts'
+import { accountObject, accountPodSpec, brokenAccountRule, type PodAccount } from './account.ts'
 import { type AllowedHosts, brokenIngressRule } from './ingress-rules.ts'
 import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './isolation.ts'
 import { brokenPodRule, changedAt, podTemplatePath } from './pod-rules.ts'
@@ -23,10 +23,8 @@ import { brokenVolumeClaimRule, outlivesApplication } from './volume-claim-rules
 type Allowed = AllowedHosts &
   AllowedRedirects &
   Pick<ChartInput, 'podAnnotations' | 'isolated' | 'envFrom'> &
-  Partial<Pick<ChartInput, 'env'>> & {
-    /** The ServiceAccount of its pods, where a RepositoryGrant names the Application. */
-    readonly account?: string | undefined
-  }
+  Partial<Pick<ChartInput, 'env'>> &
+  PodAccount
 
 /** A checked object, ready to be applied. */
 export type Manifest = {
@@ -108,7 +106,7 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
 function markPods(
   object: JsonObject,
   applicationLabel: Readonly<Record<string, string>>,
-  { podAnnotations, isolated, account }: Allowed,
+  { podAnnotations, isolated, account, tokens }: Allowed,
 ): JsonObject {
   const added = object['kind'] === 'Deployment' ? podAnnotations : undefined
   return changedAt(object, podTemplatePath(object), template => {
@@ -118,7 +116,7 @@ function markPods(
     const annotations = { ...texts(metadata['annotations'], 'spec.template.metadata.annotations'), ...added }
     const annotated = Object.keys(annotations).length === 0 ? {} : { annotations }
     const marked = { ...metadata, ...annotated, labels: { ...given, ...applicationLabel, ...isolationLabels(isolated) } }
-    const spec = accountPodSpec(object['kind'], objectAt(template, 'spec') ?? {}, account)
+    const spec = accountPodSpec(object['kind'], objectAt(template, 'spec') ?? {}, { account, tokens })
     return { ...template, metadata: marked, spec: isolatedPodSpec(spec, isolated) }
   })
 }

@@ -8,6 +8,7 @@ import type { Refusal } from '../../../policy/check.ts'
 import type { ChartInput, ChartSource } from '../../../services/charts/chart-input.ts'
 import type { ChartRenderer } from '../../../services/charts/renderer.ts'
 import type { RedirectGroup } from '../domains/redirects.ts'
+import type { PodAccount } from './account.ts'
 import { desiredManifests, type Manifest } from './desired.ts'
 
 export type Manifests =
@@ -15,12 +16,11 @@ export type Manifests =
   | ({ readonly kind: 'refused' } & Refusal)
 
 /** What to render. */
-export type Render = {
+export type Render = PodAccount & {
   readonly source: ChartSource
   readonly input: ChartInput
   /** What the platform adds to what the chart renders. */
   readonly redirects: readonly RedirectGroup[]
-  readonly account?: string | undefined
   readonly timeoutMilliseconds: number
 }
 
@@ -50,10 +50,10 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
   const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(maxKept)
 
   return {
-    async of(application, { source, input, redirects, account, timeoutMilliseconds }) {
+    async of(application, { source, input, redirects, account, tokens, timeoutMilliseconds }) {
       const { uid = '' } = application.metadata
       const name = source.kind === 'built-in' ? source.name : ''
-      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects, account])
+      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects, account, tokens])
       const held = kept.get(uid)
       if (held?.renderedFrom === renderedFrom) {
         kept.set(uid, held)
@@ -62,7 +62,7 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       kept.delete(uid)
       const rendering = await renderer.render(source, input, timeoutMilliseconds)
       if (rendering.kind !== 'rendered') return refused(application, reasons[rendering.kind], rendering.message)
-      const manifests = desiredManifests(application, rendering.objects, { ...input, redirects, account })
+      const manifests = desiredManifests(application, rendering.objects, { ...input, redirects, account, tokens })
       if (manifests.kind === 'refused') return refused(application, reasons.failed, manifests.message)
       if (rendering.length <= maxKeptLength) kept.set(uid, { renderedFrom, manifests })
       return manifests

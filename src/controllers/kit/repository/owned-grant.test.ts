@@ -3,6 +3,7 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { Condition } from '../../../api/resource.ts'
+import { endpointsOf } from '../../../github/index.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import type { DeliveredToken, TokenRequest } from '../../../services/token-desk/token-desk.ts'
 import { accessOnce, desiredOwnedGrant, ownedGrantName, planOwnedGrant } from './owned-grant.ts'
@@ -192,7 +193,11 @@ describe('access to the repository', () => {
       tokens: {
         async request(request: TokenRequest): Promise<DeliveredToken> {
           requests.push(request)
-          return { token: new SecretString('t'), expiresAt: now, repositories, permissions: {}, host: 'github.com' }
+          const endpoints = endpointsOf({ host: 'github.com' })
+          return {
+            ...{ token: new SecretString('t'), mintedAt: now, expiresAt: now, renewFrom: now, repositories },
+            ...{ permissions: {}, host: 'github.com', endpoints },
+          }
         },
       },
     }

@@ -141,9 +141,11 @@ function githubWith(fakes: Fakes, record: Record): Pick<RemoteSyncDeps, 'endpoin
         record('token', {
           token: new SecretString('t'),
           expiresAt: now,
+          renewFrom: now,
           repositories: [{ id: 7, fullName: 'acme/shop' }],
           permissions: {},
           host: 'github.com',
+          endpoints: { host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' },
         }),
     },
     openRepository: () => ({

@@ -86,6 +86,52 @@ describe('before GitHub is asked', () => {
   })
 })
 
+describe('the life of tokens', () => {
+  const life = (tokenLifetimeSeconds: number, change: Rule = {}) =>
+    policy({ effect: 'Allow', subjects: [{ kind: 'ServiceAccount' }], tokenLifetimeSeconds, ...change })
+
+  test('is in the status and in the message of an approved grant, for the subjects that a rule means', () => {
+    const one = facts({ answer: found, policies: of(life(120)) })
+    const decision = decide(one)
+    const status = nextStatus(one, decision)
+    expect(status.tokenLifetimes).toEqual([{ kind: 'ServiceAccount', name: 'runner', seconds: 120 }])
+    expect(decision.approved.message).toContain('Tokens live by policy: ServiceAccount runner: 120 s.')
+    // It stays while GitHub does not answer, and goes with the policy.
+    const answer = { kind: 'unreachable', message: '502', retryAfterSeconds: undefined } as const
+    const unanswered = facts({ object: { ...fresh, status }, answer, policies: one.policies })
+    expect(nextStatus(unanswered, decide(unanswered)).tokenLifetimes).toEqual(status.tokenLifetimes)
+    const without = facts({ object: { ...fresh, status }, answer: found })
+    expect(nextStatus(without, decide(without)).tokenLifetimes).toBeUndefined()
+  })
+
+  test('is not in the status of a grant that is denied', () => {
+    const denying = of(policy({}), { ...life(120), metadata: { name: 'life', namespace: 'acme', uid: 'q', generation: 1 } })
+    const one = facts({ answer: found, policies: denying })
+    expect(nextStatus(one, decide(one))).toMatchObject({ decision: 'Denied' })
+    expect(nextStatus(one, decide(one)).tokenLifetimes).toBeUndefined()
+  })
+
+  test('of a rule about something that only GitHub knows is not guessed', () => {
+    const policies = of(life(120, { requesters: [{ type: 'Team', id: 7 }] }))
+    expect(neededMemberships(facts({ answer: found, policies }))).toMatchObject({ teams: [7] })
+    expect(decide(facts({ answer: found, policies })).ruling).toMatchObject({
+      decision: 'Denied',
+      rule: 'policy-facts-are-known',
+    })
+    const known = decide(facts({ answer: found, policies, memberships: new Map([['team:7', false]]) }))
+    expect(known.ruling).toMatchObject({ decision: 'Approved', lifetimes: [] })
+  })
+
+  test('in mode Audit is said and changes nothing', () => {
+    const one = facts({ answer: found, policies: of({ ...life(120), spec: { ...life(120).spec, mode: 'Audit' } }) })
+    expect(nextStatus(one, decide(one))).toMatchObject({
+      decision: 'Approved',
+      audit: { decision: 'Approved', message: expect.stringContaining('ServiceAccount runner: 120 s') },
+    })
+    expect(nextStatus(one, decide(one)).tokenLifetimes).toBeUndefined()
+  })
+})
+
 describe('a changed policy', () => {
   test('ends what was approved at once when it is certain, also while GitHub does not answer', () => {
     const policies = of(policy({ repositories: ['acme/shop'] }))
@@ -253,6 +299,57 @@ describe('a policy that requires approval', () => {
       expect(decide(one).ruling).toMatchObject({ decision: 'Denied', reason: 'DeniedByPerson', rule: 'GrantApproval/no' })
       expect(decide(facts({ object: approved, policies: rules, answers: denied }))).toMatchObject({ revoke: true })
     }
+  })
+
+  test('break-glass stands for everybody who is missing, is named by the rule and the record, and ends as approvals do', () => {
+    const until = new Date('2026-06-01T12:30:00Z')
+    const opened: Answers = { ...noAnswers, breakGlass: { name: 'fire', by: 'root', reason: 'the site is down', until }, until }
+    const given = facts({ policies, answer: found, answers: opened })
+    const decision = decide(given)
+    expect(decision.ruling).toMatchObject({
+      decision: 'Approved',
+      rule: 'GrantApproval/fire,GrantPolicy/rules/one,read-contents',
+    })
+    expect(decision.ready.message).toContain('Approved by break-glass of root until 2026-06-01T12:30:00.000Z (the site is down)')
+    expect(decisionRecord(given, decision).details).toMatchObject({
+      breakGlass: { by: 'root', reason: 'the site is down', until: '2026-06-01T12:30:00.000Z' },
+    })
+    // Who approves meanwhile is another decision, in which nobody broke anything.
+    const both = facts({ policies, answer: found, answers: { ...by('erin', 'olivia'), breakGlass: opened.breakGlass } })
+    expect(decide(both).ruling?.rule).not.toContain('fire')
+    expect(decisionRecord(both, decide(both)).details).not.toHaveProperty('breakGlass')
+    const object = { ...fresh, status: nextStatus(given, decision) }
+    expect(decide(facts({ object, policies, answers: noAnswers }))).toMatchObject({
+      revoke: true,
+      ruling: { decision: 'Waiting' },
+    })
+  })
+
+  test('break-glass lifts neither a rule that denies, nor a person who does, nor what the requester lacks', () => {
+    const breakGlass = { name: 'fire', by: 'root', reason: 'the site is down', until: new Date('2026-06-01T12:30:00Z') }
+    const opened: Answers = { ...noAnswers, breakGlass }
+    const lacking: GitHubAnswer = { ...found, requester: { kind: 'known', login: 'dave', permissions: new Map() } }
+    const denying = of(policy({ effect: 'RequireApproval' }), policy({ effect: 'Deny' }))
+    expect(decide(facts({ policies: denying, answer: found, answers: opened })).ready.reason).toBe('DeniedByGrantPolicy')
+    expect(decide(facts({ policies, answer: found, answers: { ...denied, breakGlass } })).ready.reason).toBe('DeniedByPerson')
+    expect(decide(facts({ policies, answer: lacking, answers: opened })).ready.reason).toBe('RequesterLacksAccess')
+  })
+
+  test('what people are asked about is fixed when the grant first waits: another repository of the name is never approved', () => {
+    const first = facts({ policies, answer: found })
+    const status = nextStatus(first, decide(first))
+    expect(status).toMatchObject({
+      approvals: { required: 2, given: 0 },
+      requestedRepositories: [{ id: 4001, name: 'acme/shop' }],
+    })
+    const replaced: GitHubAnswer = { ...found, repositories: [{ id: 4002, name: 'acme/shop' }] }
+    const again = facts({ object: { ...fresh, status }, policies, answer: replaced, answers: by('erin', 'olivia') })
+    const decision = decide(again)
+    expect(decision.ready).toMatchObject({ status: 'False', reason: 'RepositoryReplaced' })
+    const after = nextStatus(again, decision)
+    expect(after.requestedRepositories).toEqual([{ id: 4001, name: 'acme/shop' }])
+    expect(after.repositories).toBeUndefined()
+    expect(after.approvals).toBeUndefined()
   })
 
   test('in mode Audit says that the grant would wait', () => {

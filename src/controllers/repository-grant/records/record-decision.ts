@@ -3,6 +3,7 @@
 import type { AuditRecord, TenantAuditRecord } from '../../../api/audit/audit-event.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import type { BreakGlass } from '../../../policy/grants/approvals.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import type { Decision } from '../decide.ts'
 import { decisionInputs } from '../decision-inputs.ts'
@@ -30,6 +31,13 @@ export async function recordDecision(audit: DecisionLog, record: TenantAuditReco
   })
 }
 
+/** The break-glass without which the grant would wait; undefined when people enough have approved, or nobody has to. */
+export function usedBreakGlass({ answers }: Pick<Facts, 'answers'>, ruling: Decision['ruling']): BreakGlass | undefined {
+  const { breakGlass } = answers
+  if (breakGlass === undefined || ruling?.decision !== 'Approved') return undefined
+  return ruling.rule.startsWith(`GrantApproval/${breakGlass.name},`) ? breakGlass : undefined
+}
+
 /** Policies require five at most; a record has a bound. */
 const maxApprovers = 50
 
@@ -38,6 +46,7 @@ export function decisionRecord(facts: Facts, { ruling, judged }: Decision): Tena
   const { answer, answers, object } = facts
   const approved = ruling?.decision === 'Approved'
   const approvedBy = answers.approvals.slice(0, maxApprovers).map(({ by }) => by)
+  const opened = usedBreakGlass(facts, ruling)
   const repositories = approved ? judged.held : answer.kind === 'found' ? answer.repositories : []
   return {
     ...about(object),
@@ -51,6 +60,9 @@ export function decisionRecord(facts: Facts, { ruling, judged }: Decision): Tena
       ...accessDetails(facts, ruling?.rule, repositories),
       delivery: object.spec.delivery,
       ...(approved && approvedBy.length > 0 ? { approvedBy } : {}),
+      ...(opened === undefined
+        ? {}
+        : { breakGlass: { by: opened.by, reason: opened.reason, until: opened.until.toISOString() } }),
     },
   }
 }
@@ -75,6 +87,7 @@ export function accessDetails(
     ...defined({
       login: found ?? object.status?.requester?.login,
       generation: object.metadata.generation,
+      host: installation?.spec.account.host,
       inputs: installation && decisionInputs(installation),
     }),
     installationId: installation?.spec.installationId ?? 0,

@@ -1,5 +1,6 @@
 // Deletes what a Tenant does not want any more in its namespaces, and quotas that count too late.
 import { networkPolicies, type ResourceQuota, resourceQuotas, roleBindings } from '../../../api/builtin/index.ts'
+import { namespacesOf } from '../../../api/names.ts'
 import { type KubeObject, keyOf, keyText, type ResourceType } from '../../../api/resource.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
@@ -8,7 +9,6 @@ import { controllerOf } from '../../../kube/object/owner.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isCounted } from '../decide.ts'
 import type { DesiredObject } from '../desired.ts'
-import { namespacesOf } from '../gather.ts'
 import { bindingNames } from '../rights/role-bindings.ts'
 
 export type PruneDeps = {
@@ -34,7 +34,7 @@ export async function pruneBindings(deps: PruneDeps, tenant: Tenant, contents: r
 /** Policies add up: one that is not wanted any more would keep open what it allowed. */
 export async function prunePolicies(deps: PruneDeps, tenant: Tenant, contents: readonly DesiredObject[]): Promise<void> {
   const kept = new Set(contents.filter(({ type }) => type === networkPolicies).map(({ object }) => keyText(keyOf(object))))
-  for (const namespace of namespacesOf(tenant)) {
+  for (const namespace of namespacesOf(tenant.spec.namespace)) {
     for (const live of deps.live(networkPolicies).list(namespace)) {
       if (kept.has(keyText(keyOf(live))) || controllerOf(live)?.uid !== tenant.metadata.uid) continue
       const { uid } = live.metadata

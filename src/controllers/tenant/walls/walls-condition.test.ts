@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { Finding } from '../../../services/wall-probe/finding.ts'
-import { wallsCondition } from './walls-condition.ts'
+import { saysOtherwise, wallsCondition } from './walls-condition.ts'
 
 const acme = { metadata: { name: 'acme' }, spec: { namespace: 'acme' }, status: { namespace: 'acme' } } as unknown as Tenant
 const off = (wall: Finding['wall'], where?: string): Finding => ({
@@ -42,4 +42,22 @@ test('a Tenant about which the record has no room, or at which nobody looked, is
   expect(wallsCondition(acme, { findings: [off('secrets', 'globex')], more: 1 })).toMatchObject({ status: 'Unknown' })
   const { status: _, ...unmade } = acme
   expect(wallsCondition(unmade, { findings: [], more: 0 })).toMatchObject({ status: 'Unknown', reason: 'WallsNotProbed' })
+})
+
+test('a change of the record concerns those who say something else: not the others, and everybody when it is gone', () => {
+  const saying = (findings: readonly Finding[], namespace = 'acme'): Tenant => {
+    const { type, ...rest } = wallsCondition(acme, { findings, more: 0 })
+    const condition = { type, ...rest, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }
+    return {
+      metadata: { name: namespace },
+      spec: { namespace },
+      status: { namespace, conditions: [condition] },
+    } as unknown as Tenant
+  }
+  const record = { findings: [off('secrets', 'globex')], more: 0 }
+  expect(saysOtherwise(saying([]), record)).toBe(false)
+  expect(saysOtherwise(saying([], 'globex'), record)).toBe(true)
+  expect(saysOtherwise(saying([off('tenants')]), record)).toBe(true)
+  expect(saysOtherwise(saying([]), undefined)).toBe(true)
+  expect(saysOtherwise(acme, record)).toBe(true)
 })

@@ -1,5 +1,6 @@
 // Random policies and facts for tests and the bench: names, ids and levels from small sets, so that rules meet.
 import fc from 'fast-check'
+import { grantDeliveries } from '../../../api/github/grant-delivery.ts'
 import { requesterRoles, visibilities } from '../../../api/github/grant-policy.ts'
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'
@@ -29,6 +30,7 @@ const levels = fc.dictionary(some([...permissions, '*']), some(permissionLevels)
 const rule = fc.record({
   effect: some(['Allow', 'Allow', 'Deny', 'RequireApproval'] as const),
   approvals: fc.integer({ min: 1, max: 3 }),
+  tokenLifetimeSeconds: fc.option(some([60, 300, 900, 3600]), { nil: undefined }),
   host: fc.option(some(hosts), { nil: undefined }),
   requesters: maybe(requester),
   repositories: maybe(some(patterns)),
@@ -36,6 +38,7 @@ const rule = fc.record({
   visibility: maybe(some(visibilities)),
   permissions: levels,
   subjects: maybe(fc.record({ kind: some(grantSubjectKinds), name: fc.option(some(subjects), { nil: undefined }) })),
+  deliveries: fc.option(fc.uniqueArray(some(grantDeliveries), { minLength: 1, maxLength: 2 }), { nil: undefined }),
 })
 
 /** Policies of one place, as the API server stores them. */
@@ -49,9 +52,10 @@ export const anyPolicies: fc.Arbitrary<readonly Policy[]> = fc
   )
   .map(specs =>
     specs.map(({ builtInRules, rules }, at) => {
-      const named = rules.map(({ approvals, ...one }, index) => {
+      const named = rules.map(({ approvals, tokenLifetimeSeconds, ...one }, index) => {
         const required = one.effect === 'RequireApproval' ? { approvals } : {}
-        return { ...one, ...required, name: `rule-${index}` }
+        const life = one.effect === 'Deny' ? {} : { tokenLifetimeSeconds }
+        return { ...one, ...required, ...life, name: `rule-${index}` }
       })
       const spec = { mode: 'Enforce', builtInRules, rules: named }
       // Without what is undefined, as JSON is.
@@ -85,6 +89,7 @@ export const anyFacts: fc.Arbitrary<PolicyFacts> = fc.record({
   ),
   permissions: fc.dictionary(some(permissions), some(permissionLevels), { minKeys: 1, maxKeys: 2 }),
   subjects: fc.array(fc.record({ kind: some(grantSubjectKinds), name: some(subjects) }), { minLength: 1, maxLength: 2 }),
+  delivery: some(grantDeliveries),
 })
 
 /** The same facts with everything that is unknown made up. */

@@ -9,10 +9,10 @@ import type { Policy } from '../policy-layer.ts'
 
 const model = `
 [request_definition]
-r = host, requester, name, id, visibility, kind, subject, permission, family, level
+r = host, requester, name, id, visibility, kind, subject, delivery, permission, family, level
 
 [policy_definition]
-p = id, host, requester, repository, visibility, kind, subject, permission, level, scope, eft
+p = id, host, requester, repository, visibility, kind, subject, delivery, permission, level, scope, eft
 
 [policy_effect]
 e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
@@ -22,6 +22,7 @@ m = (p.permission == '*' || r.permission == p.permission || r.family == p.permis
  && ((p.scope == 'up to' && r.level <= p.level) || (p.scope == 'from' && r.level >= p.level) || (p.scope == 'only' && r.level == p.level)) \\
  && (p.host == '*' || r.host == p.host) \\
  && (p.kind == '*' || r.kind == p.kind) && (p.subject == '*' || r.subject == p.subject) \\
+ && (p.delivery == '*' || r.delivery == p.delivery) \\
  && (p.visibility == '*' || r.visibility == p.visibility) \\
  && (p.requester == '*' || isOf(r.requester, p.requester)) \\
  && (p.repository == '*' || p.repository == r.id || isLike(r.name, p.repository))
@@ -29,19 +30,38 @@ m = (p.permission == '*' || r.permission == p.permission || r.family == p.permis
 
 /** What casbin says about one combination; a number: allowed when so many people approve. */
 export type PlainEffect = 'allow' | 'deny' | 'none' | number
+type Kind = 'GrantPolicy' | 'ClusterGrantPolicy'
 type Evaluator = (facts: PolicyFacts, atom: PolicyAtom) => 'allow' | 'deny' | 'none'
 
 /**
  * Compiles the policies of one place; the facts that it is asked about must be complete. How many have to approve is asked of
  * one enforcer for each number, in which the rules that require it deny.
  */
-export function plainCasbin(policies: readonly Policy[]): (facts: PolicyFacts, atom: PolicyAtom) => PlainEffect {
-  const plain = enforcerOf(rowsOf(policies))
+export function plainCasbin(kind: Kind, policies: readonly Policy[]): (facts: PolicyFacts, atom: PolicyAtom) => PlainEffect {
+  const plain = enforcerOf(rowsOf(kind, policies))
   const requiring = [5, 4, 3, 2, 1].map(approvals => ({ approvals, asks: enforcerOf(requiringRows(policies, approvals)) }))
   return (facts, atom) => {
     const effect = plain(facts, atom)
     return effect === 'allow' ? (requiring.find(({ asks }) => asks(facts, atom) === 'deny')?.approvals ?? effect) : effect
   }
+}
+
+/**
+ * The shortest life of tokens that a rule names which matches the combination: asked of one enforcer for each time, in which the
+ * rules that name it deny what they match.
+ */
+export function plainLifetime(policies: readonly Policy[]): (facts: PolicyFacts, atom: PolicyAtom) => number | undefined {
+  const named = policies.flatMap(({ metadata, spec }) => spec.rules.map(rule => ({ policy: metadata.name, rule })))
+  const times = [...new Set(named.flatMap(({ rule }) => rule.tokenLifetimeSeconds ?? []))].sort((a, b) => a - b)
+  const enforcers = times.map(seconds => {
+    const rows = named.flatMap(({ policy, rule }) => {
+      if (rule.tokenLifetimeSeconds !== seconds || rule.effect === 'Deny') return []
+      const scope = rule.effect === 'Allow' ? 'up to' : 'from'
+      return rowsOfRule(policy, rule, rule.deliveries ?? ['*']).map(row => [...row.slice(0, -2), scope, 'deny'])
+    })
+    return { seconds, asks: enforcerOf(rows) }
+  })
+  return (facts, atom) => enforcers.find(({ asks }) => asks(facts, atom) === 'deny')?.seconds
 }
 
 function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
@@ -62,6 +82,7 @@ function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
       repository.visibility,
       subject.kind,
       subject.name,
+      facts.delivery,
       permission,
       familyOf(permission),
       permissionRank(level),
@@ -72,15 +93,40 @@ function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
 
 type Rule = Policy['spec']['rules'][number]
 
-function rowsOf(policies: readonly Policy[]): readonly (readonly string[])[] {
+function rowsOf(kind: Kind, policies: readonly Policy[]): readonly (readonly string[])[] {
   const replaced = policies.some(({ spec }) => spec.builtInRules === 'Replace')
   const builtIn = defaultGrantRules
     .filter(({ effect }) => !replaced || effect === 'deny')
-    .map(({ id, subject, permission, level, effect }) => {
+    .flatMap(({ id, subject, permission, level, effect }) => {
       const scope = effect === 'allow' ? 'up to' : 'from'
-      return [id, '*', '*', '*', '*', subject, '*', permission, rankText(level), scope, effect]
+      const deliveries = effect === 'allow' ? deliveriesOf(kind) : ['*']
+      return deliveries.map(delivery => [
+        id,
+        '*',
+        '*',
+        '*',
+        '*',
+        subject,
+        '*',
+        delivery,
+        permission,
+        rankText(level),
+        scope,
+        effect,
+      ])
     })
-  return [...builtIn, ...policies.flatMap(({ metadata, spec }) => spec.rules.flatMap(rule => rowsOfRule(metadata.name, rule)))]
+  const own = policies.flatMap(({ metadata, spec }) =>
+    spec.rules.flatMap(rule => {
+      const deliveries = rule.effect === 'Deny' ? ['*'] : deliveriesOf(kind)
+      return rowsOfRule(metadata.name, rule, rule.deliveries ?? deliveries)
+    }),
+  )
+  return [...builtIn, ...own]
+}
+
+/** For which deliveries a rule allows something that names none: in the cluster not for a Secret. */
+function deliveriesOf(kind: Kind): readonly string[] {
+  return kind === 'GrantPolicy' ? ['*'] : ['TokenEndpoint', 'GitProxy']
 }
 
 /** The rules that require so many approvals, as rows that deny from their level on. */
@@ -88,7 +134,7 @@ function requiringRows(policies: readonly Policy[], count: number): readonly (re
   return policies.flatMap(({ metadata, spec }) =>
     spec.rules
       .filter(({ effect, approvals = 1 }) => effect === 'RequireApproval' && approvals === count)
-      .flatMap(rule => rowsOfRule(metadata.name, { ...rule, effect: 'Deny' })),
+      .flatMap(rule => rowsOfRule(metadata.name, { ...rule, effect: 'Deny' }, rule.deliveries ?? ['*'])),
   )
 }
 
@@ -97,7 +143,7 @@ const scopes = { Allow: ['up to', 'allow'], RequireApproval: ['only', 'allow'], 
 const rankText = (level: string): string => String(permissionRank(level))
 
 /** One row for each combination of what the rule lists. */
-function rowsOfRule(policy: string, rule: Rule): readonly (readonly string[])[] {
+function rowsOfRule(policy: string, rule: Rule, deliveries: readonly string[]): readonly (readonly string[])[] {
   const named = [...(rule.repositories ?? []), ...(rule.repositoryIds ?? []).map(String)]
   const requesters = rule.requesters?.map(({ type, id = 0, role = 'viewer' }) => {
     if (type === 'Role') return roleKey(role)
@@ -109,6 +155,7 @@ function rowsOfRule(policy: string, rule: Rule): readonly (readonly string[])[] 
     (named.length === 0 ? ['*'] : named).map(one => [one]),
     (rule.visibility ?? ['*']).map(one => [one]),
     rule.subjects?.map(({ kind, name = '*' }) => [kind, name]) ?? [['*', '*']],
+    deliveries.map(one => [one]),
     Object.entries(rule.permissions).map(([permission, level]) => [permission, rankText(level)]),
     [scopes[rule.effect]],
   ]

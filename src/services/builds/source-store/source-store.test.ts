@@ -37,6 +37,8 @@ describe('source store', () => {
   let web: string
   let redirectTo: string | undefined
   let redirected = 0
+  /** So often GitHub refuses the token, because it is new. */
+  let refusals: number[] = []
   let leaks: string[] = []
   let repository: string
   let first: string
@@ -65,6 +67,8 @@ describe('source store', () => {
       if (redirectTo !== undefined) return void response.writeHead(302, { location: `${redirectTo}${request.url}` }).end()
       const expected = `Basic ${Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')}`
       if (request.headers.authorization !== expected) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
+      const refusal = refusals.shift()
+      if (refusal !== undefined) return void response.writeHead(refusal).end()
       if (!request.url?.startsWith('/acme/shop.git/')) return void response.writeHead(404).end()
       void commandLinesWithToken()
         .then(found => leaks.push(...found))
@@ -79,6 +83,7 @@ describe('source store', () => {
 
   beforeEach(async () => {
     redirectTo = undefined
+    refusals = []
     leaks = []
     now = new Date('2026-01-01T00:00:00Z')
   })
@@ -193,6 +198,16 @@ describe('source store', () => {
     expect(error.message).not.toContain(token.reveal())
     return error.reason
   }
+
+  test('waits while GitHub does not know the new token, and no longer than three times', async () => {
+    await store.revoke(request(first).identity)
+    refusals = [401, 403]
+    await store.ensure(request(first), signal)
+    await store.revoke(request(first).identity)
+    refusals = [403, 403, 403, 403, 403]
+    expect(await reason(store.ensure(request(first), signal))).toBe('FetchFailed')
+    expect(refusals).toEqual([403])
+  })
 
   test('reports what is wrong: no such commit, too large, refused, redirected, another host', async () => {
     expect(await reason(store.ensure(request('1'.repeat(40)), signal))).toBe('CommitNotFound')

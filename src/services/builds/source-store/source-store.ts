@@ -51,7 +51,7 @@ export type SourceStoreDeps = {
   readonly publicUrl: URL
   /** Of one fetch with its checks. */
   readonly timeoutMilliseconds: number
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   readonly log: Pick<Log, 'info'>
 }
 
@@ -64,7 +64,7 @@ export type SourceStoreDeps = {
 export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readonly close: () => Promise<void> } {
   const { addressKey, publicUrl, timeoutMilliseconds, clock, log } = deps
   const orders = createOrderClient(deps.socket)
-  const packs = createPackRequests()
+  const packs = createPackRequests(deps.clock)
   const flights = new SingleFlight<void>()
   /** Of a tenant all but one: a repository that is slow to download does not stop the fetches of others. */
   const turns = createFairTurns(maxAtOnce)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { flushPacket, packetBytes, packetLine } from '../../packet-lines.ts'
 import { beginsPack, commandList, createCommandReader, hasPack, maxRefs, type PushCommands } from './commands.ts'
-import { refProblem } from './ref-rules.ts'
+import { refProblem, refProblemUnder } from './ref-rules.ts'
 import { createReportReader, refusalReport } from './report.ts'
 
 const zero = '0'.repeat(40)
@@ -243,5 +243,38 @@ describe('the report', () => {
       reader.add(refusalReport(given, ref => `${ref} is refused`))
       expect(reader.resultOf('refs/heads/b')).toEqual({ result: 'refused', reason: 'refs/heads/b is refused' })
     }
+  })
+})
+
+describe('the refs of a grant', () => {
+  const problem = refProblemUnder(['refs/heads/release/*', 'refs/tags/v*', 'refs/heads/main'])
+  test.each(['refs/heads/release/1.0', 'refs/heads/release/1/2', 'refs/tags/v2', 'refs/heads/main'])('%s may be changed', ref =>
+    expect(problem(ref)).toBeUndefined(),
+  )
+
+  test.each([
+    ['refs/heads/mainline', 'spec.git.refs has refs/heads/release/*, refs/tags/v*, refs/heads/main'],
+    ['refs/heads/Main', 'spec.git.refs'],
+    ['refs/heads/xrelease/1', 'spec.git.refs'],
+    ['refs/tags/1', 'spec.git.refs'],
+    ['refs/pull/1/head', 'only branches'],
+    ['refs/heads/release/..', 'not one that git accepts'],
+    ['refs/heads/release/*', 'not one that git accepts'],
+  ])('%s may not', (ref, why) => expect(problem(ref)).toContain(why))
+
+  test('are every branch and every tag where the grant names none', () => {
+    const all = refProblemUnder(undefined)
+    expect([all('refs/heads/a'), all('refs/tags/a'), all('refs/pull/1/head')]).toEqual([
+      undefined,
+      undefined,
+      expect.stringContaining('only branches'),
+    ])
+  })
+
+  test('whatever the patterns, nothing but branches and tags may be changed, in a time that is bounded', () => {
+    const wide = refProblemUnder(Array.from({ length: 20 }, () => `refs/heads/${'a*'.repeat(94)}`))
+    expect(wide(`refs/heads/${'a'.repeat(250)}b`)).toBeUndefined()
+    expect(wide(`refs/heads/b${'a'.repeat(200)}`)).toContain('spec.git.refs')
+    expect(refProblemUnder(['*'])('refs/notes/x')).toContain('only branches')
   })
 })

@@ -53,6 +53,17 @@ export function pushedRecord(push: Push, update: RefUpdate, { result, reason }: 
   })
 }
 
+/** Of an intent without an end, whose process died. */
+export function unknownEndRecord({
+  namespace,
+  object,
+  details,
+}: Pick<AuditRecord, 'namespace' | 'object' | 'details'>): AuditRecord {
+  const reason = 'the process ended before GitHub’s report was recorded: whether GitHub took the ref is not known'
+  const step = { action: 'git.pushed', outcome: 'failed', reason } as const
+  return { ...step, actor: 'sekisho:git-proxy', ...defined({ namespace }), object, details }
+}
+
 const refusalWindowMilliseconds = 60_000
 /** Different refusals of one namespace that are recorded by themselves in that time. */
 const maxRefusals = 20

@@ -1,14 +1,13 @@
 // Who asks for which repository, and whether the grant gives it: identify → the desk → host → repository → permission. What is
 // refused after the desk admitted the workload is in the audit log.
-import type { GitHubEndpoints } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import type { SecretString } from '../../../lib/secret-string.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { isWithinLevel } from '../../../policy/permission-level.ts'
 import type { CountedAudit } from '../../../store/audit/counted-audit.ts'
 import { repositoryOfPath } from '../../token-desk/server/git-credential.ts'
 import type { IdentifyWorkload } from '../../token-desk/server/workload.ts'
 import { disclosingNothing, workloadRequest } from '../../token-desk/server/workload-token.ts'
-import type { TokenDesk } from '../../token-desk/token-desk.ts'
+import type { DeliveredToken, TokenDesk } from '../../token-desk/token-desk.ts'
 import { type GitAccess, refusedEvent } from '../push/records.ts'
 import type { RepositoryNames } from '../upstream/repository-names.ts'
 import { readCredential } from './basic-credential.ts'
@@ -16,7 +15,6 @@ import { readCredential } from './basic-credential.ts'
 export type AccessDeps = {
   readonly desk: Pick<TokenDesk, 'request' | 'grantUid'>
   readonly identify: IdentifyWorkload
-  readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
   readonly names: RepositoryNames
   readonly counted: Pick<CountedAudit, 'append'>
 }
@@ -29,13 +27,15 @@ export type Asked = {
   readonly owner: string
   readonly repository: string
   readonly service: GitService
+  /** git's first request for a repository: whose name it is, is asked for anew. */
+  readonly advertises: boolean
 }
 
 export const gitServices = ['git-upload-pack', 'git-receive-pack'] as const
 export type GitService = (typeof gitServices)[number]
 
 /** Admitted: with the token, which never leaves the process but to GitHub. */
-export type AdmittedAccess = GitAccess & { readonly web: string; readonly token: SecretString }
+export type AdmittedAccess = GitAccess & Pick<DeliveredToken, 'token' | 'mintedAt' | 'refs'> & { readonly web: string }
 
 const neededLevel = { 'git-upload-pack': 'read', 'git-receive-pack': 'write' } as const
 
@@ -55,17 +55,18 @@ export async function accessOf(deps: AccessDeps, asked: Asked): Promise<Admitted
     await deps.counted.append(refusedEvent({ request, host, ...(repository && { repository }) }, { check, reason }))
     throw new AppError('forbidden', reason)
   }
-  const endpoints = deps.endpointsOfHost(host)
-  if (endpoints === undefined || asked.host.toLowerCase() !== host.toLowerCase())
+  if (asked.host.toLowerCase() !== host.toLowerCase())
     return refuse('OtherHost', `the grant is for repositories of ${host}: the URL must begin with https://<git proxy>/${host}/`)
   const name = repositoryOfPath(`${asked.owner}/${asked.repository}`)
-  const repository = await deps.names.find(name, { grantUid: request.grant.metadata.uid ?? '', token, endpoints })
+  const { advertises } = asked
+  const repository = await deps.names.find(name, { grantUid: request.grant.metadata.uid ?? '', token, advertises })
   if (repository === undefined)
     return refuse('OtherRepository', `the grant has no repository of this name: it has ${namesOf(token.repositories)}`)
   const level = neededLevel[asked.service]
   if (!isWithinLevel(level, token.permissions['contents']))
     return refuse('NoPermission', `the grant does not have the permission contents: ${level}`, repository)
-  return { request, host, repository, web: endpoints.web, token: token.token }
+  const { token: secret, mintedAt, refs, endpoints } = token
+  return { request, host, repository, web: endpoints.web, token: secret, ...defined({ mintedAt, refs }) }
 }
 
 const maxNames = 5

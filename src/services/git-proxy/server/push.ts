@@ -7,11 +7,11 @@ import type { KeyedBuckets } from '../../../lib/limits/keyed-buckets.ts'
 import type { CountedAudit } from '../../../store/audit/counted-audit.ts'
 import { beginsPack, commandList, createCommandReader, hasPack, type PushCommands } from '../push/commands.ts'
 import { intendedRecord, pushedRecord, refusedEvent } from '../push/records.ts'
-import { refProblem } from '../push/ref-rules.ts'
+import { refProblemUnder } from '../push/ref-rules.ts'
 import { createReportReader, refusalReport } from '../push/report.ts'
 import type { GitStream } from '../streams/git-streams.ts'
-import { requestBody } from '../streams/request-body.ts'
-import { begin, type Exchange, passOn, type TransferDeps } from './transfer.ts'
+import { drain, requestBody } from '../streams/request-body.ts'
+import { begin, type Exchange, maxDrained, passOn, type TransferDeps } from './transfer.ts'
 
 export type PushDeps = TransferDeps & {
   /** Resolves when the record is durable. */
@@ -32,13 +32,14 @@ export async function push(deps: PushDeps, exchange: Exchange, stream: GitStream
     throw new AppError('invalid_request', 'a push must not be compressed: packs are')
   const body = requestBody(request.raw, { most: maxPushBytes, stream })
   const { commands, rest } = await readCommands(body)
-  if (commands.updates.length === 0) return answer(exchange, Buffer.alloc(0))
-  const problems = new Map(commands.updates.flatMap(({ ref }) => problemOf(ref)))
+  if (commands.updates.length === 0) return answer(exchange, stream, Buffer.alloc(0))
+  const problems = problemsOf(commands, access.refs)
   if (problems.size > 0) {
     for (const [ref, reason] of problems)
       await deps.counted.append(refusedEvent(access, { check: 'RefNotAllowed', reason, ref: ref.slice(0, 300) }))
     return answer(
       exchange,
+      stream,
       refusalReport(commands, ref => problems.get(ref) ?? 'another ref of this push is refused'),
     )
   }
@@ -71,15 +72,26 @@ export async function push(deps: PushDeps, exchange: Exchange, stream: GitStream
   }
 }
 
-function problemOf(ref: string): readonly (readonly [string, string])[] {
-  const problem = refProblem(ref)
-  return problem === undefined ? [] : [[ref, problem]]
+/** Refs that may not be changed, each with the reason. */
+function problemsOf({ updates }: PushCommands, patterns: readonly string[] | undefined): ReadonlyMap<string, string> {
+  const problem = refProblemUnder(patterns)
+  return new Map(
+    updates.flatMap(({ ref }) => {
+      const reason = problem(ref)
+      return reason === undefined ? [] : [[ref, reason] as const]
+    }),
+  )
 }
 
-/** The whole answer at once. */
-function answer({ request, reply }: Exchange, bytes: Buffer): void {
+/**
+ * The whole answer at once. It ends when the rest of the request was read: a client that wants the connection closed would be cut
+ * off while it sends, and not read why.
+ */
+async function answer({ request, reply }: Exchange, stream: GitStream, bytes: Buffer): Promise<void> {
   begin(request, reply, answers)
-  reply.raw.end(bytes)
+  reply.raw.write(bytes)
+  await drain(request.raw, { most: maxDrained, stream }, () => reply.raw.end(() => request.raw.destroy()))
+  reply.raw.end()
 }
 
 async function readCommands(body: AsyncGenerator<Buffer>): Promise<{ readonly commands: PushCommands; readonly rest: Buffer }> {

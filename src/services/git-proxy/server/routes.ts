@@ -77,7 +77,8 @@ async function admitted(
 ): Promise<Exchange> {
   const { host, owner, repository } = request.params as Params
   const { authorization } = request.headers
-  const access = await accessOf(deps, { authorization, address: request.ip, host, owner, repository, service })
+  const advertises = request.method === 'GET'
+  const access = await accessOf(deps, { authorization, address: request.ip, host, owner, repository, service, advertises })
   return { request, reply, access }
 }
 

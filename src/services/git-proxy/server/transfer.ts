@@ -26,7 +26,7 @@ export type Exchange = { readonly request: FastifyRequest; readonly reply: Fasti
 export type Watcher = { readonly add: (piece: Buffer) => void; readonly end: () => Promise<void> }
 
 /** What is still read of a request that was refused, so that its sender reads why. */
-const maxDrained = 32 * 1024 * 1024
+export const maxDrained = 32 * 1024 * 1024
 
 /**
  * Runs a transfer at its turn; its signal is also aborted when the client is gone. What fails before the answer began is
@@ -66,11 +66,11 @@ export async function passOn(
   { github, names, metrics, log }: Omit<TransferDeps, 'streams'>,
   { request, reply, access }: Exchange,
   stream: GitStream,
-  { watcher, ...asked }: Omit<GitRequest, 'web' | 'fullName' | 'token'> & { readonly watcher?: Watcher },
+  { watcher, ...asked }: Omit<GitRequest, 'web' | 'fullName' | 'token' | 'mintedAt'> & { readonly watcher?: Watcher },
 ): Promise<void> {
-  const { web, token, repository } = access
+  const { web, token, mintedAt, repository } = access
   try {
-    const answer = await github.request({ ...asked, web, token, fullName: repository.fullName }, stream.signal)
+    const answer = await github.request({ ...asked, web, token, mintedAt, fullName: repository.fullName }, stream.signal)
     stream.touch()
     begin(request, reply, asked.answers)
     const passing = new Transform({

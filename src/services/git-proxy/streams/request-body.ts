@@ -47,11 +47,15 @@ async function* explained(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 }
 
 /** Reads and drops what is left of a request, so that its sender reads the answer; of more than `most` the connection is cut. */
-export async function drain(request: IncomingMessage, bounds: Bounds): Promise<void> {
+export async function drain(
+  request: IncomingMessage,
+  bounds: Bounds,
+  cut: () => unknown = () => request.destroy(),
+): Promise<void> {
   try {
     if (!request.complete) for await (const _ of counted(piecesOf(request), bounds)) if (bounds.stream.signal.aborted) break
   } catch {
     // The sender is gone, or sends too much.
   }
-  if (!request.complete) request.destroy()
+  if (!request.complete) cut()
 }

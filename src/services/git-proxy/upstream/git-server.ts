@@ -3,6 +3,8 @@
 // Source: https://git-scm.com/docs/http-protocol
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
+import { untilTokenIsKnown } from '../../../github/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import { redactTokens } from '../../../lib/log.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
@@ -16,6 +18,8 @@ export type GitRequest = {
   readonly path: string
   readonly method: 'GET' | 'POST'
   readonly token: SecretString
+  /** Undefined: it may be new to GitHub. */
+  readonly mintedAt: Date | undefined
   readonly headers: Readonly<Record<string, string>>
   /** The only content type of an answer. */
   readonly answers: string
@@ -34,14 +38,14 @@ export type GitServer = {
 const connectMilliseconds = 20_000
 
 /** Connections of its own, so that slow transfers do not wait among requests to GitHub's API. */
-export function createGitServer(): GitServer {
+export function createGitServer(clock: Clock): GitServer {
   // Without limits of its own: what is silent for too long is cut by the stream, which sees both directions.
   const dispatcher = new Agent({
     ...{ pipelining: 1, connect: { timeout: connectMilliseconds } },
     ...{ headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384 },
   })
   return {
-    async request({ web, fullName, path, method, token, headers, answers, body = undefined }, signal) {
+    async request({ web, fullName, path, method, token, mintedAt, headers, answers, body = undefined }, signal) {
       const { origin, pathname } = new URL(web)
       const name = fullName.split('/').map(encodeURIComponent).join('/')
       const authorization = `Basic ${Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')}`
@@ -52,11 +56,18 @@ export function createGitServer(): GitServer {
           ? {}
           : { body: body as unknown as Dispatcher.DispatchOptions['body'] & AsyncIterable<Uint8Array> }),
       }
-      const answer = await dispatcher.request(options as Dispatcher.RequestOptions).catch((error: unknown) => {
+      const ask = async (): Promise<Dispatcher.ResponseData> => {
+        const answer = await dispatcher.request(options as Dispatcher.RequestOptions)
+        // Whoever ends a body early gets its error as an event; what matters of it comes to those who read.
+        answer.body.on('error', () => {})
+        if (isRefusal(answer)) answer.body.destroy()
+        return answer
+      }
+      // A body can be sent only once; git's first request has none.
+      const asked = body === undefined ? untilTokenIsKnown({ clock, mintedAt, isRefused, signal }, ask) : ask()
+      const answer = await asked.catch((error: unknown) => {
         throw explained(signal.aborted ? signal.reason : error)
       })
-      // Whoever ends a body early gets its error as an event; what matters of it comes to those who read.
-      answer.body.on('error', () => {})
       const refusal = refusalOf(answer, answers)
       if (refusal === undefined) return answer.body
       answer.body.destroy()
@@ -64,6 +75,16 @@ export function createGitServer(): GitServer {
     },
     close: () => dispatcher.destroy(),
   }
+}
+
+type Outcome = { readonly result: Dispatcher.ResponseData } | { readonly error: unknown }
+
+function isRefusal({ statusCode }: Dispatcher.ResponseData): boolean {
+  return statusCode === 401 || statusCode === 403
+}
+
+function isRefused(outcome: Outcome): boolean {
+  return 'result' in outcome && isRefusal(outcome.result)
 }
 
 function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, answers: string): AppError | undefined {

@@ -27,7 +27,7 @@ function admittedWith(given: Parts, ids = given.repositoryIds): Admitted {
     grant: grantObject({ spec: { permissions: given.permissions } }),
     grantUid,
     installation: { ...installationObject, spec: { ...installationObject.spec, installationId } },
-    app: { host, appId, api: 'https://api.github.example' },
+    app: { host, appId, api: 'https://api.github.example', web: 'https://github.example' },
     subject: { kind, namespace, name, uid },
     repositories: ids.map(one => ({ id: one, name: `acme/${one}` })),
   }

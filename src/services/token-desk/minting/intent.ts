@@ -3,6 +3,7 @@
 // (docs/adr/0004-own-token-cache.md).
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
+import { tokenSeconds } from '../../../policy/grants/token-lifetime.ts'
 import type { TokenIntent } from '../../../store/token-registry.ts'
 import type { Admitted } from '../checks.ts'
 
@@ -15,22 +16,25 @@ export function intentOf({ grant, grantUid, installation, app, subject, reposito
     repositoryIds: [...new Set(repositories.map(({ id }) => id))].sort((a, b) => a - b),
     permissions: grant.spec.permissions,
   }
-  return { ...intent, grantName: grant.metadata.name, api: app.api, cacheKey: cacheKey(intent) }
+  const key = cacheKey({ ...intent, api: app.api }, tokenSeconds(grant.status?.tokenLifetimes, subject))
+  return { ...intent, grantName: grant.metadata.name, api: app.api, cacheKey: key }
 }
 
 /**
  * SHA-256 (hex) of canonical JSON: equal exactly when the same subject requests under the same grant the same repositories and
- * permissions of the same installation of the same App on the same host.
+ * permissions of the same installation of the same App on the same host, for the same time.
  */
-function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName' | 'api'>): string {
+function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName'>, lifeSeconds: number): string {
   const { installation, subject, repositoryIds, permissions } = intent
   const text = canonicalJson({
     host: installation.host,
+    api: intent.api,
     appId: installation.appId,
     installationId: installation.installationId,
     repositoryIds: [...repositoryIds],
     permissions: { ...permissions },
     grant: intent.grantUid,
+    lifeSeconds,
     subject: { kind: subject.kind, namespace: subject.namespace, name: subject.name, uid: subject.uid },
   })
   return createHash('sha256').update(text).digest('hex')

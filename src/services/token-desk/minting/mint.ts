@@ -14,7 +14,10 @@ import { type Difference, differenceOf } from './compare-minted.ts'
 import { livesUntil } from './token-life.ts'
 
 export type MintDeps = {
-  readonly tokens: Pick<TokenRegistry, 'intendWithin' | 'recordMinted' | 'markRevoking' | 'markRevoked' | 'abandon'>
+  readonly tokens: Pick<
+    TokenRegistry,
+    'intendWithin' | 'quotaFreeAt' | 'recordMinted' | 'markRevoking' | 'markRevoked' | 'abandon'
+  >
   readonly audit: AuditAppend
   readonly counted: Pick<CountedAudit, 'append'>
   readonly clock: Clock
@@ -28,6 +31,8 @@ export type AdmittedRequest = {
   readonly permissions: Permissions
   readonly client: Pick<AppClient, 'mintRefusal' | 'mint' | 'revoke'>
   readonly tokensPerHour: number
+  /** How long the token may live. */
+  readonly lifeSeconds: number
   /** Why the grant exists, in its requester's words. */
   readonly reason: string
 }
@@ -57,7 +62,7 @@ export async function mint(deps: MintDeps, admitted: AdmittedRequest): Promise<L
   if (difference !== undefined) return refuse(deps, recorded, minted, difference)
   const life = {
     expiresAt: minted.expiresAt,
-    ...defined({ livesUntil: livesUntil(intent.subject, deps.clock.now(), minted.expiresAt) }),
+    ...defined({ livesUntil: livesUntil(admitted.lifeSeconds, deps.clock.now(), minted.expiresAt) }),
   }
   try {
     // In this order: once the token is in the registry, any process may find and deliver it, also after this one crashed.
@@ -79,11 +84,16 @@ function endsOf({ expiresAt, livesUntil }: Pick<LiveToken, 'expiresAt' | 'livesU
 
 async function intend(deps: MintDeps, { request, intent, tokensPerHour }: AdmittedRequest): Promise<string> {
   const since = new Date(deps.clock.now().getTime() - hourMilliseconds)
-  const id = await deps.tokens.intendWithin(intent, { limit: tokensPerHour, since })
+  const quota = { limit: tokensPerHour, since }
+  const id = await deps.tokens.intendWithin(intent, quota)
   if (id !== undefined) return id
   const reason = `the tenant has used its ${tokensPerHour} tokens of this hour`
   await deps.counted.append(refusalOf(request, { check: 'QuotaExceeded', reason, facts: intent.facts ?? {} }))
-  throw new AppError('too_many_requests', reason, { reason: 'QuotaExceeded', retryAfterSeconds: 60 })
+  // A quota of nothing never has room: it is looked at again after an hour.
+  const freeAt = tokensPerHour < 1 ? undefined : await deps.tokens.quotaFreeAt(intent.subject.namespace, quota)
+  const wait = freeAt === undefined ? hourMilliseconds : freeAt.getTime() - deps.clock.now().getTime()
+  const retryAfterSeconds = Math.max(1, Math.ceil(wait / 1000))
+  throw new AppError('too_many_requests', reason, { reason: 'QuotaExceeded', retryAfterSeconds })
 }
 
 async function mintAtGitHub(deps: MintDeps, { request, intent, permissions, client, id }: Recorded): Promise<MintedToken> {

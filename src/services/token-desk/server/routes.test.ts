@@ -50,7 +50,7 @@ async function withServer() {
     },
   }
   const client = { create, get } as unknown as KubeClient
-  await server.register(tokenRoutes({ desk, identify: workloadIdentifier({ client, clock }), endpointsOfHost: () => undefined }))
+  await server.register(tokenRoutes({ desk, identify: workloadIdentifier({ client, clock }) }))
   onTestFinished(() => server.close())
   const ask = (bearer: string, remoteAddress: string, headers: Readonly<Record<string, string>> = {}) =>
     server.inject({

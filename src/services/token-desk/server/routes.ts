@@ -3,9 +3,7 @@
 // is no token: the reason is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
-import type { GitHubEndpoints } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { defined } from '../../../lib/json/defined.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
 import { type CredentialRequest, credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
@@ -15,8 +13,6 @@ import { noToken, tokenFor } from './workload-token.ts'
 export type TokenRouteDeps = {
   readonly desk: Pick<TokenDesk, 'request' | 'grantUid'>
   readonly identify: IdentifyWorkload
-  /** The endpoints of a GitHub host, so that git receives a credential for that host's own address only. */
-  readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
 }
 
 const grantName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
@@ -40,7 +36,7 @@ export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
         expiresAt: answer.expiresAt.toISOString(),
         repositories: answer.repositories,
         permissions: answer.permissions,
-        ...defined({ api: deps.endpointsOfHost(answer.host)?.api }),
+        api: answer.endpoints.api,
       }
     })
 
@@ -52,7 +48,7 @@ export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
         if (typeof request.body !== 'string') throw new AppError('invalid_request', 'body must be text/plain, as git writes it')
         const requested = readCredentialRequest(request.body)
         const answer = await tokenFor(deps.desk, workload, request.query.grant)
-        if (!isForThatRepository(deps, requested, answer)) throw noToken()
+        if (!isForThatRepository(requested, answer)) throw noToken()
         return reply.type('text/plain; charset=utf-8').send(credentialAnswer({ ...answer, token: answer.token.reveal() }))
       },
     )
@@ -68,10 +64,8 @@ function bearerOf(header: string | undefined): SecretString {
  * git names the server it is about to contact: the credential is for the grant's own GitHub host and, when git names one,
  * repository.
  */
-function isForThatRepository(deps: TokenRouteDeps, requested: CredentialRequest, answer: DeliveredToken): boolean {
-  const endpoints = deps.endpointsOfHost(answer.host)
-  if (endpoints === undefined) return false
-  const web = new URL(endpoints.web)
+function isForThatRepository(requested: CredentialRequest, answer: DeliveredToken): boolean {
+  const web = new URL(answer.endpoints.web)
   if (`${requested.protocol}:` !== web.protocol || requested.host !== web.host) return false
   if (requested.path === undefined) return true
   const wanted = repositoryOfPath(requested.path).toLowerCase()

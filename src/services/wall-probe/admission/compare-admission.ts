@@ -4,17 +4,19 @@ import {
   mutatingAdmissionPolicies,
   mutatingAdmissionPolicyBindings,
   mutatingWebhookConfigurations,
+  namespaces,
   validatingAdmissionPolicies,
   validatingAdmissionPolicyBindings,
   validatingWebhookConfigurations,
 } from '../../../api/builtin/index.ts'
-import { admissionWebhook } from '../../../api/names.ts'
+import { admissionWebhook, platformNamespace } from '../../../api/names.ts'
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import type { JsonObject } from '../../../lib/json/json-value.ts'
 import type { Finding, Round } from '../finding.ts'
+import { type Labels, withoutAddedSelectors } from './added-selectors.ts'
 import { decisive, differences } from './compare.ts'
 import { type AdmissionKind, type ShippedObject, wallOfKind } from './shipped.ts'
 
@@ -35,20 +37,31 @@ const listed: Partial<Record<AdmissionKind, readonly ResourceType[]>> = {
   MutatingAdmissionPolicyBinding: mutatingAdmissionPolicyBindings,
 }
 
-/** Never rejects: what cannot be read is unknown. */
-export async function compareAdmission(client: Reading, shipped: readonly ShippedObject[]): Promise<Round> {
+/** `covered`: the labels of the namespaces that no selector may leave out. Never rejects: what cannot be read is unknown. */
+export async function compareAdmission(
+  client: Reading,
+  shipped: readonly ShippedObject[],
+  covered: readonly Labels[],
+): Promise<Round> {
   const byKind = [...Map.groupBy(shipped, ({ kind }) => kind)]
-  const findings = await Promise.all(byKind.map(([kind, objects]) => compareKind(client, kind, objects)))
+  const findings = await Promise.all(byKind.map(([kind, objects]) => compareKind(client, { kind, objects, covered })))
   return { looked: byKind.map(([kind]) => ({ wall: wallOfKind[kind] })), findings: findings.flat() }
 }
 
-async function compareKind(client: Reading, kind: AdmissionKind, shipped: readonly ShippedObject[]): Promise<readonly Finding[]> {
+type Compared = {
+  readonly kind: AdmissionKind
+  readonly objects: readonly ShippedObject[]
+  readonly covered: readonly Labels[]
+}
+
+async function compareKind(client: Reading, { kind, objects, covered }: Compared): Promise<readonly Finding[]> {
   const wall = wallOfKind[kind]
   try {
     const standing = await standingOf(client, kind)
     if (standing === undefined) return [{ wall, verdict: 'Off', text: `the API server does not serve ${kind}` }]
-    return shipped.flatMap(one => {
-      const text = differenceText(one, standing.get(one.name))
+    const all = registrations[kind] === undefined ? [] : [...covered, ...(await labelsOfPlatform(client))]
+    return objects.flatMap(one => {
+      const text = differenceText(one, standing.get(one.name), all)
       return text === undefined ? [] : [{ wall, verdict: 'Off' as const, text }]
     })
   } catch (error) {
@@ -76,9 +89,19 @@ function listServed(client: Reading, type: ResourceType): Promise<readonly KubeO
   })
 }
 
-function differenceText({ kind, name, decisive: wanted }: ShippedObject, found: KubeObject | undefined): string | undefined {
+async function labelsOfPlatform(client: Reading): Promise<readonly Labels[]> {
+  const found = await client.get(namespaces, { name: platformNamespace })
+  return found === undefined ? [] : [found.metadata.labels ?? {}]
+}
+
+function differenceText(
+  { kind, name, decisive: wanted }: ShippedObject,
+  found: KubeObject | undefined,
+  covered: readonly Labels[],
+): string | undefined {
   if (found === undefined) return `${kind} ${name} is not installed`
   if (found.metadata.deletionTimestamp !== undefined) return `${kind} ${name} is being deleted`
-  const paths = differences(wanted, decisive(found as unknown as JsonObject))
+  const stands = withoutAddedSelectors(wanted, decisive(found as unknown as JsonObject), covered)
+  const paths = differences(wanted, stands)
   return paths.length === 0 ? undefined : `${kind} ${name} differs from what this version ships: ${paths.join(', ')}`
 }

@@ -3,6 +3,8 @@
 // environment ever has it. No redirects, no history, no tags, no submodules, no LFS.
 // Source: https://git-scm.com/docs/gitprotocol-http , https://git-scm.com/docs/gitprotocol-v2
 import { Agent, type Dispatcher } from 'undici'
+import { untilTokenIsKnown } from '../../../../github/index.ts'
+import type { Clock } from '../../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
 import { redactTokens } from '../../../../lib/log.ts'
 import type { SecretString } from '../../../../lib/secret-string.ts'
@@ -70,10 +72,21 @@ function headersOf(token: SecretString): Record<string, string> {
   }
 }
 
-function refusalOf({ statusCode, headers }: Dispatcher.ResponseData): AppError | undefined {
+type Outcome = { readonly result: Dispatcher.ResponseData } | { readonly error: unknown }
+
+function isRefusal({ statusCode }: Dispatcher.ResponseData): boolean {
+  return statusCode === 401 || statusCode === 403
+}
+
+function isRefused(outcome: Outcome): boolean {
+  return 'result' in outcome && isRefusal(outcome.result)
+}
+
+function refusalOf(answer: Dispatcher.ResponseData): AppError | undefined {
+  const { statusCode, headers } = answer
   if (statusCode >= 300 && statusCode < 400)
     return fetchFailed('git fetch failed: the server redirects to another address, which is not followed')
-  if (statusCode === 401 || statusCode === 403) return fetchFailed('git fetch failed: GitHub refused the token')
+  if (isRefusal(answer)) return fetchFailed('git fetch failed: GitHub refused the token')
   if (statusCode === 404) return fetchFailed('git fetch failed: GitHub has no such repository, or the token does not reach it')
   if (statusCode !== 200) return fetchFailed(`git fetch failed: GitHub answered with the status ${statusCode}`)
   if (headers['content-type'] !== answerType || headers['content-encoding'] !== undefined)
@@ -103,7 +116,7 @@ async function* explainedPack(pack: AsyncIterable<Buffer>, commit: string): Asyn
 }
 
 /** Connections of its own, so that a slow download does not wait among requests to GitHub's API. */
-export function createPackRequests(): PackRequests {
+export function createPackRequests(clock: Clock): PackRequests {
   const dispatcher = new Agent({
     connections: 16,
     pipelining: 1,
@@ -118,9 +131,14 @@ export function createPackRequests(): PackRequests {
       try {
         const path = `${url.pathname}/git-upload-pack`
         const options = { origin: url.origin, path, method: 'POST' as const, headers: headersOf(token), body: bodyOf(commit) }
-        const answer = await dispatcher.request({ ...options, signal })
-        // Whoever ends a body early gets its error as an event; what matters of it comes to those who read.
-        answer.body.on('error', () => {})
+        const ask = async (): Promise<Dispatcher.ResponseData> => {
+          const answer = await dispatcher.request({ ...options, signal })
+          // Whoever ends a body early gets its error as an event; what matters of it comes to those who read.
+          answer.body.on('error', () => {})
+          if (isRefusal(answer)) answer.body.destroy()
+          return answer
+        }
+        const answer = await untilTokenIsKnown({ clock, mintedAt: undefined, isRefused, signal }, ask)
         const refusal = refusalOf(answer)
         if (refusal) {
           answer.body.destroy()
