@@ -6,8 +6,8 @@ import { matchConditions } from './match-conditions.ts'
 export const kubeConfigFile = '/etc/kubernetes/authorizer/authorizer.kubeconfig'
 
 /**
- * Before RBAC, which allows at once and whose answer would be final. Nothing is kept, so that every answer is of now. A failure is no
- * opinion, so that the cluster goes on without the authorizer (docs/adr/0096-reads-are-denied-before-rbac.md).
+ * Before RBAC, which allows at once and whose answer would be final. Nothing is kept, so that every answer is of now. A
+ * failure is no opinion, so that the cluster goes on without the authorizer (docs/adr/0096-reads-are-denied-before-rbac.md).
  */
 export const authorizationConfiguration = {
   apiVersion: 'apiserver.config.k8s.io/v1',

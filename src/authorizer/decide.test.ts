@@ -71,14 +71,34 @@ describe('the namespace of the platform', () => {
 
   test('an ordinary Secret there is no less the platform’s', () => {
     for (const verb of ['patch', 'update', 'delete']) expect(asks({ namespace, verb, name: 'github-app-key' })).toBeDefined()
-    expect(asks({ namespace, verb: 'create' })).toBeUndefined()
   })
 
-  test('writes are left to RBAC and admission, and so is what auditors compare', () => {
-    for (const verb of ['create', 'update', 'patch', 'delete'])
-      expect(asks({ namespace, resource: 'configmaps', verb, name: 'x' })).toBeUndefined()
+  test.each([
+    ['', 'configmaps', 'sekisho-authorizer-access'],
+    ['', 'pods', ''],
+    ['', 'secrets', ''],
+    ['', 'serviceaccounts', ''],
+    ['apps', 'deployments', 'sekisho-authorizer'],
+    ['batch', 'jobs', ''],
+    ['discovery.k8s.io', 'endpointslices', ''],
+    ['networking.k8s.io', 'networkpolicies', 'sekisho-authorizer'],
+    ['rbac.authorization.k8s.io', 'rolebindings', ''],
+  ])('nobody else writes %s/%s, and so comes to read', (group, resource, name) => {
+    for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection'])
+      expect(asks({ namespace, group, resource, verb, name })).toBeDefined()
+    expect(asks({ namespace, group, resource, verb: 'patch', subresource: 'scale', name })).toBeDefined()
+    expect(asks({ group, resource, verb: 'create', name }), 'elsewhere').toBeUndefined()
+  })
+
+  test('what others write about pods, the namespace itself, and what auditors compare are left to RBAC and admission', () => {
+    expect(asks({ namespace, resource: 'events', verb: 'create' })).toBeUndefined()
+    expect(asks({ namespace, resource: 'pods', subresource: 'status', verb: 'patch', name: 'x' })).toBeUndefined()
+    expect(asks({ namespace, group: 'crd.projectcalico.org', resource: 'workloadendpoints', verb: 'create' })).toBeUndefined()
+    expect(asks({ namespace, group: 'crd.projectcalico.org', resource: 'workloadendpoints', verb: 'list' })).toBeDefined()
+    expect(asks({ namespace, resource: 'namespaces', name: namespace })).toBeUndefined()
     expect(asks({ namespace, resource: 'configmaps', name: 'sekisho-audit-checkpoints' })).toBeUndefined()
     expect(asks({ namespace, resource: 'secrets', name: 'sekisho-audit-checkpoints' })).toBeDefined()
+    expect(asks({ namespace, resource: 'configmaps', verb: 'patch', name: 'sekisho-audit-checkpoints' })).toBeDefined()
     expect(asks({ namespace, resource: 'configmaps', verb: 'list' })).toBeDefined()
   })
 })

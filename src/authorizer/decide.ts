@@ -10,6 +10,18 @@ const guide = 'docs/guide/authorizer.md'
 const reading: readonly string[] = ['get', 'list', 'watch']
 /** By these a process in a pod is reached, and so what the pod has mounted. */
 const doors: readonly string[] = ['exec', 'attach', 'portforward', 'proxy', 'ephemeralcontainers']
+/** Kubernetes' own groups of what is in namespaces and makes pods run or reachable, or gives access. */
+const builtInGroups: readonly string[] = [
+  '',
+  'apps',
+  'autoscaling',
+  'batch',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+]
 
 /** The reason of the refusal, with its cure; undefined is no opinion. */
 export function decide({ user, groups, resource }: AccessReview, { subjects, openNamespaces }: Access): string | undefined {
@@ -61,13 +73,23 @@ function accountGroups(user: string): readonly string[] {
   return namespace === undefined ? [] : [`system:serviceaccounts:${namespace}`]
 }
 
-function ofPlatform({ verb, group, resource, subresource, namespace, name }: AskedResource): string | undefined {
-  if (namespace !== platformNamespace) return undefined
-  const reads = reading.includes(verb) || doors.includes(subresource) || (isSecret(group, resource) && verb !== 'create')
-  // Signed, and of no use to keep from anybody whom RBAC lets read it: auditors compare it.
-  const isPublished = group === '' && resource === 'configmaps' && name === auditCheckpoints
-  if (!reads || isPublished) return undefined
-  return `the namespace ${platformNamespace} is the platform’s: an administrator names who else reads there (${guide})`
+/** Whoever writes there starts pods with its Secrets, stops the authorizer or adds a name to its files, and then reads. */
+function ofPlatform(asked: AskedResource): string | undefined {
+  const { verb, subresource, namespace } = asked
+  if (namespace !== platformNamespace || isOpenToAll(asked)) return undefined
+  if (!reading.includes(verb) && !doors.includes(subresource) && !changesPlatform(asked)) return undefined
+  return `the namespace ${platformNamespace} is the platform’s: an administrator names who else reads and works there (${guide})`
+}
+
+/** The namespace itself, and what auditors compare, which is signed: RBAC decides. */
+function isOpenToAll({ verb, group, resource, name }: AskedResource): boolean {
+  if (group !== '') return false
+  return resource === 'namespaces' || (resource === 'configmaps' && verb === 'get' && name === auditCheckpoints)
+}
+
+/** What network plugins and load balancers write about pods and Services, events, and objects of other products are none. */
+function changesPlatform({ group, resource, subresource }: AskedResource): boolean {
+  return builtInGroups.includes(group) && resource !== 'events' && subresource !== 'status'
 }
 
 function ofSecrets(asked: AskedResource, openNamespaces: ReadonlySet<string>): string | undefined {

@@ -1,5 +1,5 @@
-// About which requests the API server asks, as CEL in its AuthorizationConfiguration. Nothing here may depend on a name: an unnamed
-// list has none and returns every Secret.
+// About which requests the API server asks, as CEL in its AuthorizationConfiguration. Nothing here may depend on a name: an
+// unnamed list has none and returns every Secret.
 import { platformNamespace } from '../api/names.ts'
 import { kubernetesSubjects, platformUsers } from './named-subjects.ts'
 
@@ -8,8 +8,8 @@ function quoted(names: readonly string[]): string {
 }
 
 /**
- * All must hold. About Kubernetes' own components and the platform it does not ask at all, so that they go on at full speed while the
- * authorizer is slow or down.
+ * All must hold. About Kubernetes' own components and the platform it does not ask at all, so that they go on at full speed
+ * while the authorizer is slow or down.
  */
 export const matchConditions: readonly string[] = [
   'has(request.resourceAttributes)',

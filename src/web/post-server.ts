@@ -27,8 +27,8 @@ export type PostServerOptions = NodeServerOptions & {
   /** Called for each request; `last` closes its connection after the answer. */
   readonly onRequest?: () => 'more' | 'last'
   /**
-   * Makes the answer, with status 200, to what exceeds the budget: its body is received and discarded first, so that the client is
-   * there to read it. Without it such a request is refused by its head alone.
+   * Makes the answer, with status 200, to what exceeds the budget: its body is received and discarded first, so that the
+   * client is there to read it. Without it such a request is refused by its head alone.
    */
   readonly onOverflow?: () => string
 }

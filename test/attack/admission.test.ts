@@ -9,7 +9,6 @@ import { ownRules } from '../../src/admission/rules/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import type { DrainedServer } from '../../src/web/drained-server.ts'
 import { createCertificate } from '../../src/web/tls.ts'
 import { isLong } from '../fixtures/form.ts'
 import { inTurn } from '../fixtures/in-turn.ts'
@@ -34,7 +33,7 @@ const { authorityPem, pair } = await webhookCertificate()
 const address = webhookAddress(attackCluster)
 const target = { kind: 'url', origin: `https://${address.host}:${address.port}`, authorityPem } as const
 let cluster: AttackCluster
-let webhook: DrainedServer | undefined
+let webhook: ReturnType<typeof createAdmissionApp> | undefined
 
 beforeAll(async () => {
   cluster = await startAttackCluster(attackCluster)

@@ -1,6 +1,6 @@
-// The authorizer on a real API server with the file that is shipped: holders of Kubernetes' built-in roles read nothing of the
-// platform, by no verb; what else they may read stays; a changed right counts at once; without the authorizer RBAC decides and the
-// cluster goes on.
+// The authorizer on a real API server with the file that is shipped: holders of Kubernetes' built-in roles read nothing of
+// the platform, by no verb; what else they may read stays; a changed right counts at once; without the authorizer RBAC
+// decides and the cluster goes on.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -200,6 +200,28 @@ describe('holders of edit and admin', () => {
     expect((await ask(role, 'GET', secretsOf('tools'))).status).toBe(200)
     expect((await ask(role, 'PATCH', `${secretsOf('globex')}/plain?dryRun=All`, { body: {} })).status).toBe(200)
   })
+})
+
+test.each(['edit', 'admin'])('%s opens the wall by nothing in the namespace of the platform', async role => {
+  const at = '/api/v1/namespaces/sekisho-system'
+  const spec = { containers: [{ name: 'x', image: 'x', envFrom: [{ secretRef: { name: 'github-app-key' } }] }] }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'attack' }, spec }
+  const token = { 'kubernetes.io/service-account.name': 'default' }
+  const type = 'kubernetes.io/service-account-token'
+  const attempts: readonly (readonly [method: string, path: string, body: unknown])[] = [
+    ['POST', `${at}/pods?dryRun=All`, pod],
+    ['POST', `${at}/secrets?dryRun=All`, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x', annotations: token }, type }],
+    ['PATCH', `${at}/configmaps/sekisho-authorizer-access?dryRun=All`, { data: { readers: `ServiceAccount tools/${role}` } }],
+    [
+      'PATCH',
+      '/apis/apps/v1/namespaces/sekisho-system/deployments/sekisho-authorizer/scale?dryRun=All',
+      { spec: { replicas: 0 } },
+    ],
+    ['DELETE', '/apis/apps/v1/namespaces/sekisho-system/deployments/sekisho-authorizer?dryRun=All', undefined],
+    ['DELETE', `${at}/pods?dryRun=All`, undefined],
+    ['DELETE', `${at}/services/sekisho-authorizer?dryRun=All`, undefined],
+  ]
+  for (const [method, path, body] of attempts) expectDenied(await ask(role, method, path, { body }), `${method} ${path}`)
 })
 
 test.each(roles)('a holder of %s reads nothing in the namespace of the platform, and goes on in others', async role => {

@@ -1,6 +1,6 @@
-// Holders of Kubernetes' built-in roles view, edit and admin in the namespaces of globex, as a cluster administrator may bind them
-// although no tenant gets them: RBAC allows them much, so these attacks try what admission has to refuse. What they can do, such
-// as read other Secrets there, SECURITY.md says. Connections have no dry run and name pods that do not exist.
+// Holders of Kubernetes' built-in roles view, edit and admin in the namespaces of globex, as a cluster administrator may bind
+// them although no tenant gets them: RBAC allows them much, so these attacks try what admission has to refuse. What they can
+// do, such as read other Secrets there, SECURITY.md says. Connections have no dry run and name pods that do not exist.
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'

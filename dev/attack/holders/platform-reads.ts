@@ -1,8 +1,9 @@
-// Holders of Kubernetes' built-in roles read what is the platform's, by every verb that shows it. RBAC allows them most of it: only
-// the answer of the authorizer counts, which is asked before RBAC, also about what does not exist.
+// Holders of Kubernetes' built-in roles read what is the platform's, by every verb that shows it. RBAC allows them most of
+// it: only the answer of the authorizer counts, which is asked before RBAC, also about what does not exist.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
-import { type ApiAttempt, apiAttempts, applyPatch, corePath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
+import { type ApiAttempt, apiAttempts, applyPatch, corePath, groupPath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
+import { podSpec } from '../cluster/mounts.ts'
 import { judgeApi, messageOfAnswer } from '../judge.ts'
 import { stopped, unclear, type Verdict } from '../verdict.ts'
 import { type HolderActor, holderAccounts } from '../world/actors.ts'
@@ -68,13 +69,36 @@ function ofPlatform(as: HolderActor): readonly ApiAttempt[] {
   ]
 }
 
+/** What would open the wall: pods with the Secrets there, a name in the files of the authorizer, its end. */
+function openings(as: HolderActor): readonly ApiAttempt[] {
+  const authorizer = `${groupPath('apps/v1', platformNamespace, 'deployments')}/sekisho-authorizer`
+  const spec = podSpec('x', {}, { envFrom: [{ secretRef: { name: 'github-app-key' } }] })
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'attack' }, spec }
+  const patch = (path: string, json: object): ApiAttempt => ({
+    as,
+    method: 'PATCH',
+    path,
+    json,
+    contentType: mergePatch,
+    dry: true,
+    judge,
+  })
+  return [
+    { as, method: 'POST', path: corePath(platformNamespace, 'pods'), json: pod, dry: true, judge },
+    patch(`${corePath(platformNamespace, 'configmaps')}/sekisho-authorizer-access`, { data: { readers: 'User x' } }),
+    patch(`${authorizer}/scale`, { spec: { replicas: 0 } }),
+    { as, method: 'DELETE', path: authorizer, dry: true, judge },
+    { as, method: 'DELETE', path: `${corePath(platformNamespace, 'services')}/sekisho-authorizer`, dry: true, judge },
+  ]
+}
+
 export const platformReadAttacks: readonly Attack[] = [
   {
     name: 'rights/platform-reads',
     as: 'holders of the built-in view, edit and admin, whom a cluster administrator bound in globex, globex-build and the namespace of the platform',
     against: 'Secrets of the platform in the namespaces of a tenant, and the namespace of the platform',
     tries:
-      'Every request that shows a Secret (reads, watches, dry runs of writes, lists with selectors), and reads, logs and connections in the namespace of the platform.',
+      'Every request that shows a Secret (reads, watches, dry runs of writes, lists with selectors), reads, logs and connections in the namespace of the platform, and what would open the wall: pods with its Secrets, a name in the files of the authorizer, its end.',
     expected: ['authorizer'],
     async attempts(world) {
       const holders = Object.keys(holderAccounts) as HolderActor[]
@@ -84,6 +108,7 @@ export const platformReadAttacks: readonly Attack[] = [
         ...namespaces.flatMap(namespace => reserved.flatMap(name => readsOf(as, namespace, name))),
         ...[...namespaces, platformNamespace].flatMap(namespace => lists(as, namespace)),
         ...ofPlatform(as),
+        ...openings(as),
       ]
       return apiAttempts(world, holders.flatMap(attempts))
     },

@@ -1,6 +1,7 @@
 // Last part: a cluster administrator opens a wall by a role that is too wide. The platform says so within one look at its walls,
-// and says that it holds again when the role is gone. The role is for a Secret that does not exist, so that it opens nothing for
-// anybody while the demo runs.
+// and says that it holds again when the role is gone. The role is for connections to a pod that does not exist, so that it opens
+// nothing for anybody while the demo runs. RBAC alone refuses those; a right to read a reserved Secret would open nothing here,
+// because the authorizer denies that before RBAC is asked.
 import type { Tenant } from '../../../src/api/tenancy/tenant.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
@@ -10,22 +11,21 @@ import type { Step } from '../steps.ts'
 
 const apiVersion = 'rbac.authorization.k8s.io/v1'
 const apiGroup = 'rbac.authorization.k8s.io'
-const platformNamespace = 'sekisho-system'
 const name = 'demo-too-wide'
-/** The platform reads a Secret of this name as a ServiceAccount without rights (src/services/wall-probe/attempts.ts). */
-const secret = 'ghtok-wall-probe'
-const roles = `/apis/${apiVersion}/namespaces/${platformNamespace}`
+/** The platform connects to a pod of this name as a ServiceAccount without rights (src/services/wall-probe/attempts.ts). */
+const pod = 'wall-probe'
+const roles = `/apis/${apiVersion}/namespaces/${tenantNamespace}`
 
 const role = {
   apiVersion,
   kind: 'Role',
-  metadata: { name, namespace: platformNamespace },
-  rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: [secret], verbs: ['get'] }],
+  metadata: { name, namespace: tenantNamespace },
+  rules: [{ apiGroups: [''], resources: ['pods/portforward'], resourceNames: [pod], verbs: ['create'] }],
 }
 const binding = {
   apiVersion,
   kind: 'RoleBinding',
-  metadata: { name, namespace: platformNamespace },
+  metadata: { name, namespace: tenantNamespace },
   roleRef: { apiGroup, kind: 'Role', name },
   subjects: [{ apiGroup, kind: 'Group', name: 'system:serviceaccounts' }],
 }
@@ -54,7 +54,7 @@ export function wallSteps(kubeconfig: string): readonly Step[] {
   return [
     {
       title:
-        'a cluster administrator gives a right on a reserved Secret to all ServiceAccounts: the alarm is raised, and ends with it',
+        'a cluster administrator gives a right to connect to a pod to all ServiceAccounts: the alarm is raised, and ends with it',
       run: async () => {
         const admin = await adminClientFor(kubeconfig)
         try {

@@ -1,7 +1,7 @@
-// Bench `authorizer`: our server with its decision compared with a minimal authorizer in Go (k8s.io/api), with the same reviews and the
-// same certificate, over TLS on connections that stay open. As many as they answer (closed loop) by HTTP/1.1, which ours speaks, and
-// against Go by HTTP/2, as an API server calls it; and 500 each second (open loop). Once more against the least that answers a review
-// in Go. Beside it how long a right that was taken still counts.
+// Bench `authorizer`: our server with its decision compared with a minimal authorizer in Go (k8s.io/api), with the same
+// reviews and the same certificate, over TLS on connections that stay open. As many as they answer (closed loop) by HTTP/1.1,
+// which ours speaks, and against Go by HTTP/2, as an API server calls it; and 500 each second (open loop). Once more against
+// the least that answers a review in Go. Beside it how long a right that was taken still counts.
 import { join } from 'node:path'
 import type { Bench, Comparison, OpenBench } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'

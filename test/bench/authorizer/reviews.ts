@@ -1,5 +1,5 @@
-// The SubjectAccessReviews of the bench, in the form and size in which the API server sends them: of a person with 40 groups, of a
-// ServiceAccount, of the platform; about Secrets with and without a name, and the namespace of the platform.
+// The SubjectAccessReviews of the bench, in the form and size in which the API server sends them: of a person with 40 groups,
+// of a ServiceAccount, of the platform; about Secrets with and without a name, and the namespace of the platform.
 import type { PlannedRequest } from '../load/planned-request.ts'
 
 const person = {

@@ -1,5 +1,5 @@
-// How long a right that an administrator takes still counts, on a real API server with the shipped file: from the moment in which the
-// file of readers is replaced until the first request that is denied. What brings the file into a pod is not in it.
+// How long a right that an administrator takes still counts, on a real API server with the shipped file: from the moment in
+// which the file of readers is replaced until the first request that is denied. What brings the file into a pod is not in it.
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
