@@ -152,7 +152,7 @@ const opening = { by: 'kubernetes-admin', name: 'outage', more: { breakGlass: tr
 
 test('break-glass of a platform admin stands for everybody who is missing, loudly, and its end revokes', async () => {
   const fixture = await policed(2)
-  const { namespace } = fixture
+  const { client, namespace } = fixture
   const grant = await waiting(fixture)
   expect(grant.status).toMatchObject({ approvals: { required: 2, given: 0 }, requestedRepositories: [{ name: 'acme/shop' }] })
   const opened = await answer(fixture, grant, opening)
