@@ -47,7 +47,7 @@ export const walls = [
     protects: 'everything outside of tenants’ namespaces from a process of the platform that was taken over',
     layer: 'admission',
     probes: ['controllers'],
-    how: 'a ConfigMap in sekisho-system that no list of rights names, which RBAC allows to the controllers and no other rule refuses to them',
+    how: 'a Secret in a tenant’s namespace whose name no list of rights has, which RBAC allows to the controllers and no other rule refuses to them',
   },
   {
     name: 'secret-references',
