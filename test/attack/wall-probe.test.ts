@@ -272,7 +272,7 @@ test('a right that is given to every ServiceAccount is found by requests of one 
     roleRef: { apiGroup, kind: 'ClusterRole', name: 'edit' },
     subjects: [{ apiGroup, kind: 'Group', name: 'system:serviceaccounts' }],
   })
-  const now = await untilOff('secrets', 'pod-connections', 'account-tokens')
+  const now = await untilOff('secrets', 'pod-connections', 'account-tokens', 'tenants')
   expect(now['secrets']).toContainEqual(
     `the ServiceAccount ${wallProbeAccount}, which has no right, was allowed to list Secrets (it succeeded)`,
   )
