@@ -49,9 +49,7 @@ async function started(): Promise<Shop> {
   const controllersClient = onlyNamed(restrictedTo(controllers, namespace), applicationChart, chartOf(namespace))
   await startApplicationController({ controllersClient, platformNamespace }, renderer)
   const server = await createWebServer({ log: silentLog })
-  await server.register(
-    tokenRoutes({ desk, identify: workloadIdentifier({ client: controllers, clock: systemClock }) }),
-  )
+  await server.register(tokenRoutes({ desk, identify: workloadIdentifier({ client: controllers, clock: systemClock }) }))
   onTestFinished(() => server.close())
   return {
     ...fixture,

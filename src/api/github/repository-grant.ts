@@ -14,6 +14,7 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { gitField, gitRule } from './grant-git.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
@@ -21,9 +22,6 @@ export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync',
 /** The ways in which a subject may use a grant. */
 const grantDeliveries = ['TokenEndpoint', 'GitProxy'] as const
 export type GrantDelivery = (typeof grantDeliveries)[number]
-
-/** Branches and tags, and in their names what git allows there, and stars. */
-const refPattern = '^refs/(heads|tags)/[^ ~^:?\\[\\\\]+$'
 
 /** What can be decided about a grant. */
 export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
@@ -153,28 +151,7 @@ export const repositoryGrant = defineKind({
           'How a subject uses the grant. `TokenEndpoint`: it requests a token from the token endpoint of the platform. `GitProxy`: it clones, fetches and pushes through the git proxy of the platform and never gets a token.',
         default: 'TokenEndpoint',
       }),
-      git: optional(
-        object(
-          {
-            refs: list(
-              text({
-                description:
-                  'Full names of refs, such as `refs/heads/release/*` or `refs/tags/v*`; `*` stands for any number of characters, also slashes.',
-                max: 200,
-                pattern: refPattern,
-              }),
-              {
-                description:
-                  'The refs that a push may create, move or delete: those that one of the patterns means. Everything else is refused before GitHub hears of the push.',
-                min: 1,
-                max: 20,
-                unique: 'set',
-              },
-            ),
-          },
-          { description: 'What passes the git proxy. Without it a push may change every branch and every tag.' },
-        ),
-      ),
+      git: gitField,
       lifetimeSeconds: integer({
         description:
           'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for at most one hour.',
@@ -193,11 +170,7 @@ export const repositoryGrant = defineKind({
           message: 'permissions must name at least one permission, such as contents: read',
           fieldPath: '.permissions',
         },
-        {
-          rule: "!has(self.git) || self.delivery == 'GitProxy'",
-          message: 'git is for what passes the git proxy: set delivery to GitProxy, or remove git',
-          fieldPath: '.git',
-        },
+        gitRule,
       ],
     },
   ),

@@ -185,7 +185,7 @@ export function attemptsIn({ spec: { namespace } }: Tenant, buildsDockerfiles: b
       }),
     },
     {
-      // Of the whole cluster, wherever it is tried: RBAC knows no prefixes of names, and every other rule lets the platform do it.
+      // Of the whole cluster, wherever it is tried. RBAC knows no prefixes of names, and no other rule refuses it.
       wall: 'own-writes',
       as: 'controllers',
       what: 'make a Secret in a tenant’s namespace that no right of theirs names',

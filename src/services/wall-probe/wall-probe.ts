@@ -113,6 +113,7 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
     const early = judge({ looked: [], findings: seen.findings }).findings
     const isEarly = hasNewlyOff(before, early) && !signal.aborted && leads()
     if (isEarly) await report(deps, { before, findings: early, standing: record?.data })
+    if (isEarly && known !== undefined) known = { ...known, findings: early }
     const attempts = [...clusterAttempts, ...chosen.flatMap(one => attemptsIn(one, buildsDockerfiles))]
     const tried = await tryWalls(deps, attempts, deadline)
     // Whoever leads now judges by itself.

@@ -6,7 +6,8 @@ export type WallLayer = 'admission' | 'RBAC' | 'Pod Security' | 'network'
 
 /**
  * `compared`: what stands is compared with what this version ships. `without rights`: a request of a ServiceAccount that has no
- * right, which RBAC itself must refuse: a rule of admission behind it does not count. `controllers`: a dry run of the controllers themselves, which RBAC allows and a policy must refuse.
+ * right, which RBAC itself must refuse: a rule of admission behind it does not count. `controllers`: a dry run of the controllers
+ * themselves, which RBAC allows and a policy must refuse.
  */
 export type WallProbe = 'compared' | 'without rights' | 'controllers'
 
