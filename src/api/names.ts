@@ -199,10 +199,8 @@ export function buildNamespaceOf(namespace: string): string {
   return `${namespace}-build`
 }
 
-/** Both namespaces of the tenant of `namespace`: its own and that of its builds. */
-export function namespacesOf(namespace: string): readonly [string, string] {
-  return [namespace, buildNamespaceOf(namespace)]
-}
+/** Its own and that of its builds. */
+export const namespacesOf = (namespace: string): readonly [string, string] => [namespace, buildNamespaceOf(namespace)]
 
 /** The user name of a person in Kubernetes and in the audit log. By number, because another person can take over a login. */
 export function userSubject(host: string, userId: number): string {

@@ -1,6 +1,6 @@
 // The broker's metrics, on a registry that the process owns. Labels are closed sets, and every series starts as 0.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { GitHubObserver } from '../github/index.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { createAnswerMetrics, type GitHubObserver } from '../github/index.ts'
 import type { InboxBacklog } from '../store/inbox/inbox.ts'
 import { type OnboardingState, openStates } from '../store/onboardings.ts'
 import { type ForeignReason, foreignReasons } from './webhooks/delivering-app.ts'
@@ -23,8 +23,6 @@ export type BrokerMetrics = {
 }
 
 export type Waiting = { readonly inbox: InboxBacklog; readonly onboardings: ReadonlyMap<OnboardingState, number> }
-
-const gitHubBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 /** Registers all metrics on `registry`; call once per registry. */
 export function createBrokerMetrics(registry: Registry): BrokerMetrics {
@@ -69,17 +67,11 @@ export function createBrokerMetrics(registry: Registry): BrokerMetrics {
     'result',
     ['signed_in', 'refused'],
   )
-  const gitHubRequests = new Counter({
-    name: 'sekisho_broker_github_requests_total',
-    help: 'Requests to GitHub by the broker in the name of people: read or write; code 0: no answer. Sign-ins are in sekisho_sign_ins_total.',
-    labelNames: ['operation', 'code'],
-    registers,
-  })
-  const gitHubDuration = new Histogram({
-    name: 'sekisho_broker_github_request_duration_seconds',
-    help: 'Time until GitHub answered a request of the broker in the name of a person.',
-    buckets: gitHubBuckets,
-    registers,
+  const askedGitHub = createAnswerMetrics(registry, {
+    prefix: 'sekisho_broker_github',
+    requests:
+      'Requests to GitHub by the broker in the name of people: read or write; code 0: no answer. Sign-ins are in sekisho_sign_ins_total.',
+    duration: 'Time until GitHub answered a request of the broker in the name of a person.',
   })
   const depth = gauge(
     'sekisho_webhook_inbox_deliveries',
@@ -101,10 +93,7 @@ export function createBrokerMetrics(registry: Registry): BrokerMetrics {
     refusedDelivery: () => refused.inc(),
     handledDelivery: result => handled.inc({ result }),
     signIn: result => signIns.inc({ result }),
-    askedGitHub({ operation, status, seconds }) {
-      gitHubRequests.inc({ operation, code: String(status) })
-      gitHubDuration.observe(seconds)
-    },
+    askedGitHub,
     waiting(waits, now) {
       depth.set(waits?.inbox.depth ?? Number.NaN)
       const { oldest } = waits?.inbox ?? {}

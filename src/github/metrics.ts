@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type GitHubObserver, githubOperations, type RateLimit } from './transport/observed-fetch.ts'
+import { type GitHubObserver, type GitHubOperation, githubOperations, type RateLimit } from './transport/observed-fetch.ts'
 
 export type GitHubMeter = {
   /** For requests whose credential has a rate limit of its own that nobody else uses. */
@@ -24,6 +24,42 @@ export const reportedInstallations = 20
 
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
+/**
+ * How many requests GitHub answered, by operation and status, and how long each took. Register it once per registry and prefix;
+ * the time has the label `operation` where `operations` names them.
+ */
+export function createAnswerMetrics(
+  registry: Registry,
+  names: {
+    readonly prefix: string
+    readonly requests: string
+    readonly duration: string
+    readonly operations?: readonly GitHubOperation[]
+  },
+): GitHubObserver {
+  const registers = [registry]
+  const requests = new Counter({
+    name: `${names.prefix}_requests_total`,
+    help: names.requests,
+    labelNames: ['operation', 'code'],
+    registers,
+  })
+  const labelNames: 'operation'[] = names.operations === undefined ? [] : ['operation']
+  const duration = new Histogram({
+    name: `${names.prefix}_request_duration_seconds`,
+    help: names.duration,
+    labelNames,
+    buckets,
+    registers,
+  })
+  for (const operation of names.operations ?? []) duration.zero({ operation })
+  return ({ operation, status, seconds }) => {
+    requests.inc({ operation, code: String(status) })
+    if (names.operations === undefined) duration.observe(seconds)
+    else duration.observe({ operation }, seconds)
+  }
+}
+
 // Memory (rate limits of GitHub): App, and each installation → what GitHub's last answer said is left
 //   life: until its hour ends
 //   bound: 100 Apps, 10,000 installations, the one observed longest ago forgotten first
@@ -31,30 +67,17 @@ const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 //   replicas: each reports what it was answered
 /** Register it once per registry. */
 export function createGitHubMeter(registry: Registry, clock: Clock): GitHubMeter {
-  const registers = [registry]
-  const requests = new Counter({
-    name: 'sekisho_github_requests_total',
-    help: 'Requests to GitHub by the controllers: mint (a token), revoke (a token), read or write; code 0: no answer.',
-    labelNames: ['operation', 'code'],
-    registers,
+  const count = createAnswerMetrics(registry, {
+    prefix: 'sekisho_github',
+    requests: 'Requests to GitHub by the controllers: mint (a token), revoke (a token), read or write; code 0: no answer.',
+    duration: 'Time until GitHub answered a request of the controllers.',
+    operations: githubOperations,
   })
-  const duration = new Histogram({
-    name: 'sekisho_github_request_duration_seconds',
-    help: 'Time until GitHub answered a request of the controllers.',
-    labelNames: ['operation'],
-    buckets,
-    registers,
-  })
-  for (const operation of githubOperations) duration.zero({ operation })
   const apps = new BoundedMap<Budget>(rememberedApps)
   const installations = new BoundedMap<Budget>(rememberedInstallations)
   budgetGauges(registry, 'app', () => current(apps, clock))
   budgetGauges(registry, 'installation', () => current(installations, clock).toSorted(byShare).slice(0, reportedInstallations))
 
-  const count: GitHubObserver = ({ operation, status, seconds }) => {
-    requests.inc({ operation, code: String(status) })
-    duration.observe({ operation }, seconds)
-  }
   const keeping =
     (budgets: BoundedMap<Budget>) =>
     (host: string, id: number): GitHubObserver =>

@@ -203,6 +203,72 @@ test('a webhook that is called for less, and one that is added, differ', async (
   await untilHolds()
 })
 
+test.each([
+  ['own-writes', 'ValidatingAdmissionPolicyBinding', /was allowed to make a Secret in a tenant’s namespace that no right/],
+  ['mutating-policies', 'MutatingAdmissionPolicyBinding', /MutatingAdmissionPolicyBinding .* is not installed/],
+] as const)('%s: without its %s it is off', async (wall, kind, text) => {
+  const binding = shipped.find(one => one.kind === kind && (wall !== 'own-writes' || one.metadata.name === 'sekisho-own-writes'))
+  if (binding === undefined) return expect.fail(kind)
+  await cluster.admin.call('DELETE', admissionPath(binding))
+  expect((await untilOff(wall))[wall]).toEqual([expect.stringMatching(text)])
+  await cluster.admin.apply(admissionPath(binding), binding)
+  await untilHolds()
+})
+
+const relabel = (labels: Readonly<Record<string, string>>) =>
+  cluster.admin.call('PATCH', '/api/v1/namespaces/acme-build', { metadata: { labels } }, 'application/merge-patch+json')
+
+test('Pod Security that is off is found although a policy refuses the same pod behind it', async () => {
+  await relabel({ 'pod-security.kubernetes.io/enforce': 'privileged' })
+  // What is compared is said first.
+  const found = await waitUntil(
+    'both to be said',
+    async () => {
+      const said = (await off())['pod-security'] ?? []
+      return said.some(text => text.includes('enforce is privileged')) && said.length > 1 ? said : undefined
+    },
+    waiting,
+  )
+  expect(found).toContainEqual(expect.stringMatching(/only a wall behind it refused: .*sekisho-build-pods/))
+  await relabel({ 'pod-security.kubernetes.io/enforce': 'restricted' })
+  await untilHolds()
+})
+
+test('labels and the network policy of a namespace that are not there any more are named', async () => {
+  const policies = '/apis/networking.k8s.io/v1/namespaces/acme-build/networkpolicies'
+  const policy = (await cluster.admin.call('GET', `${policies}/sekisho-deny-all`)) as {
+    readonly metadata: { readonly labels: object }
+    readonly spec: object
+  }
+  await relabel({ 'sekisho.dev/purpose': 'application' })
+  await cluster.admin.call('DELETE', `${policies}/sekisho-deny-all`)
+  await untilOff('namespace-labels', 'network-default-deny')
+  const metadata = { name: 'sekisho-deny-all', labels: policy.metadata.labels }
+  await cluster.admin.call('POST', policies, {
+    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+    ...{ metadata, spec: policy.spec },
+  })
+  await relabel({ 'sekisho.dev/purpose': 'build' })
+  await untilHolds()
+})
+
+test('a selector that a cloud adds to registrations is no wall that is off, unless it leaves out a tenant', async () => {
+  const path = admissionPath(named('ValidatingWebhookConfiguration', 'sekisho-admission'))
+  type Webhook = { readonly namespaceSelector?: { readonly matchExpressions?: readonly object[] } }
+  const found = (await cluster.admin.call('GET', path)) as { readonly webhooks: readonly Webhook[] }
+  const withAdded = (added: object): readonly Webhook[] =>
+    found.webhooks.map(one => {
+      const matchExpressions = [...(one.namespaceSelector?.matchExpressions ?? []), added]
+      return { ...one, namespaceSelector: { ...one.namespaceSelector, matchExpressions } }
+    })
+  const change = (webhooks: readonly Webhook[]) => cluster.admin.call('PATCH', path, { webhooks }, 'application/merge-patch+json')
+  await change(withAdded({ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['acme'] }))
+  await untilOff('webhook-registrations')
+  await change(withAdded({ key: 'control-plane', operator: 'DoesNotExist' }))
+  await untilHolds()
+  await change(found.webhooks)
+})
+
 test('a right that is given to every ServiceAccount is found by requests of one that has none', async () => {
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const apiGroup = 'rbac.authorization.k8s.io'
@@ -213,7 +279,7 @@ test('a right that is given to every ServiceAccount is found by requests of one 
     roleRef: { apiGroup, kind: 'ClusterRole', name: 'edit' },
     subjects: [{ apiGroup, kind: 'Group', name: 'system:serviceaccounts' }],
   })
-  const now = await untilOff('secrets', 'pod-connections', 'account-tokens')
+  const now = await untilOff('secrets', 'pod-connections', 'account-tokens', 'tenants')
   expect(now['secrets']).toContainEqual(
     `the ServiceAccount ${wallProbeAccount}, which has no right, was allowed to list Secrets (it succeeded)`,
   )

@@ -160,6 +160,26 @@ const refused: Readonly<Record<string, Case>> = {
     spec: { ...grantSpec, subjects: [{ kind: 'Deployment', name: 'ci' }] },
     says: /spec\.subjects\[0\]\.kind: Invalid value: [^:]*: not in this version: use ServiceAccount/,
   },
+  'refs of a grant whose tokens leave': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, git: { refs: ['refs/heads/*'] } },
+    says: /git is for what passes the git proxy/,
+  },
+  'refs that are neither branches nor tags': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, delivery: 'GitProxy', git: { refs: ['refs/pull/*'] } },
+    says: /spec\.git\.refs/,
+  },
+  'a ref that git does not accept': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, delivery: 'GitProxy', git: { refs: ['refs/heads/[a-z]+'] } },
+    says: /spec\.git\.refs/,
+  },
+  'more refs than may be': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, delivery: 'GitProxy', git: { refs: Array.from({ length: 21 }, (_none, at) => `refs/heads/${at}`) } },
+    says: /spec\.git\.refs/,
+  },
   'a grant without a reason': { kind: 'RepositoryGrant', spec: { ...grantSpec, reason: '' }, says: /spec\.reason/ },
   'a grant without a requester': {
     kind: 'RepositoryGrant',

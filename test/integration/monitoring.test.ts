@@ -49,23 +49,23 @@ test('every expression of the dashboard is one of Prometheus', async () => {
 const inputs = (series: Series) => Object.entries(series).map(([name, values]) => ({ series: name, values }))
 
 /** One case of `promtool test rules`: the alerts of that name at each of the times, `fires` or not. */
-function played({ name, example }: Alert, which: 'fires' | 'silent') {
+function played({ name, example }: Alert, which: 'fires' | 'silent' | 'firesWithout') {
   const { minutes } = example
-  const times = which === 'fires' ? [minutes] : Array.from({ length: minutes + 1 }, (_, minute) => minute)
+  const times = which !== 'silent' ? [minutes] : Array.from({ length: minutes + 1 }, (_, minute) => minute)
   return {
     name: `${name} ${which}`,
     interval: '1m',
-    input_series: inputs(example[which]),
+    input_series: which === 'firesWithout' ? [] : inputs(example[which]),
     promql_expr_test: times.map(minute => ({
       expr: `count(ALERTS{alertname="${name}",alertstate="firing"}) > 0`,
       eval_time: `${minute}m`,
-      exp_samples: which === 'fires' ? [{ labels: '{}', value: 1 }] : [],
+      exp_samples: which !== 'silent' ? [{ labels: '{}', value: 1 }] : [],
     })),
   }
 }
 
 /** Each alert by itself: one that needs a day would have all others evaluated for a day. */
-async function play(of: readonly Alert[], which: 'fires' | 'silent') {
+async function play(of: readonly Alert[], which: 'fires' | 'silent' | 'firesWithout') {
   const files = of.map(async alert => {
     const [rules, tests] = [`${alert.name}-rules.yaml`, join(folder, `${alert.name}-tests.yaml`)]
     await writeFile(join(folder, rules), stringify({ groups: ruleGroups([alert]) }))
@@ -76,6 +76,13 @@ async function play(of: readonly Alert[], which: 'fires' | 'silent') {
   })
   return run('test', 'rules', ...(await Promise.all(files)))
 }
+
+test('an alert about something that must be reported fires when nobody reports it', async () => {
+  const of = alerts.filter(({ example }) => example.firesWithout)
+  const { code, output } = await play(of, 'firesWithout')
+  expect(of.map(({ name }) => name)).toContain('SekishoWallsNotProbed')
+  expect([code, output]).toEqual([0, expect.stringContaining('SUCCESS')])
+})
 
 test.each(['fires', 'silent'] as const)('every alert: %s as its example says', async which => {
   const { code, output } = await play(alerts, which)

@@ -18,6 +18,8 @@ type Shipped = {
 const resources: Readonly<Record<string, string>> = {
   ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
   ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+  MutatingAdmissionPolicy: 'mutatingadmissionpolicies',
+  MutatingAdmissionPolicyBinding: 'mutatingadmissionpolicybindings',
   ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
   MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
 }
@@ -43,14 +45,18 @@ export function contains(found: unknown, wanted: unknown): boolean {
   return found === wanted
 }
 
-function stands({ admin }: World, wanted: Shipped): Attempt {
+/** Kubernetes 1.34 and 1.35 serve mutating policies as v1beta1 only. */
+async function standing({ admin }: World, { kind, metadata }: Shipped) {
+  const path = (version: string): string => `/apis/admissionregistration.k8s.io/${version}/${resources[kind]}/${metadata.name}`
+  const answer = await admin.request('GET', path('v1'))
+  return answer.status === 404 && kind.startsWith('MutatingAdmissionPolicy') ? admin.request('GET', path('v1beta1')) : answer
+}
+
+function stands(world: World, wanted: Shipped): Attempt {
   return {
     name: `${wanted.kind} ${wanted.metadata.name}`,
     async run() {
-      const answer = await admin.request(
-        'GET',
-        `/apis/admissionregistration.k8s.io/v1/${resources[wanted.kind]}/${wanted.metadata.name}`,
-      )
+      const answer = await standing(world, wanted)
       if (answer.status === 404) return succeeded('it is not installed')
       if (answer.status !== 200) return unclear(`${answer.status}`)
       const found = answer.body as Shipped

@@ -17,5 +17,11 @@ export type Alert = {
   /** One sentence; `{{ $value }}` and labels may be used. */
   readonly summary: string
   /** What `promtool test rules` plays: it fires at the end of the first, and never within the second. */
-  readonly example: { readonly minutes: number; readonly fires: Series; readonly silent: Series }
+  readonly example: {
+    readonly minutes: number
+    readonly fires: Series
+    readonly silent: Series
+    /** It fires without any series, too. */
+    readonly firesWithout?: true
+  }
 }

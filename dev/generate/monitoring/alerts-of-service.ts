@@ -239,6 +239,7 @@ export const serviceAlerts: readonly Alert[] = [
       minutes: 30,
       fires: { sekisho_walls_probed_timestamp_seconds: '0x30' },
       silent: { sekisho_walls_probed_timestamp_seconds: '0+60x30' },
+      firesWithout: true,
     },
   },
   {

@@ -1,7 +1,8 @@
 // The ways in which the subjects of a RepositoryGrant may use it, and what the delivery by a Secret needs beside.
 import { defineReasons } from '../reasons/reason.ts'
 import { maxTokenSecretAccount, tokenSecretName } from '../reserved-secrets.ts'
-import { choice, choiceOfThisVersion, list, object, optional, text } from '../schema/schema.ts'
+import { choice, choiceOfThisVersion, object, optional } from '../schema/schema.ts'
+import { gitField, gitRule } from './grant-git.ts'
 
 export const grantDeliveries = ['TokenEndpoint', 'GitProxy', 'Secret'] as const
 export type GrantDelivery = (typeof grantDeliveries)[number]
@@ -13,9 +14,6 @@ export const optInDelivery = 'Secret' satisfies GrantDelivery
 const tokenSecretFormats = ['BasicAuth', 'DockerConfig', 'ArgoCDRepository'] as const
 export type TokenSecretFormat = (typeof tokenSecretFormats)[number]
 
-/** Branches and tags, and in their names what git allows there, and stars. */
-const refPattern = '^refs/(heads|tags)/[^ ~^:?\\[\\\\]+$'
-
 const example = tokenSecretName('ACCOUNT', 'GRANT')
 
 /** In the spec of a grant. */
@@ -24,28 +22,7 @@ export const deliveryFields = {
     description: `How a subject uses the grant. \`TokenEndpoint\`: it requests a token from the token endpoint of the platform. \`GitProxy\`: it clones, fetches and pushes through the git proxy of the platform and never gets a token. \`Secret\`: the platform keeps a token in the Secret \`${example}\`, which only pods of the subject may refer to; a ClusterGrantPolicy has to allow it.`,
     default: 'TokenEndpoint',
   }),
-  git: optional(
-    object(
-      {
-        refs: list(
-          text({
-            description:
-              'Full names of refs, such as `refs/heads/release/*` or `refs/tags/v*`; `*` stands for any number of characters, also slashes.',
-            max: 200,
-            pattern: refPattern,
-          }),
-          {
-            description:
-              'The refs that a push may create, move or delete: those that one of the patterns means. Everything else is refused before GitHub hears of the push.',
-            min: 1,
-            max: 20,
-            unique: 'set',
-          },
-        ),
-      },
-      { description: 'For the delivery `GitProxy`: what passes. Without it a push may change every branch and every tag.' },
-    ),
-  ),
+  git: gitField,
   secret: optional(
     object(
       {
@@ -62,11 +39,7 @@ export const deliveryFields = {
 
 /** About the whole spec. */
 export const deliverySpecRules = [
-  {
-    rule: "!has(self.git) || self.delivery == 'GitProxy'",
-    message: 'git is for what passes the git proxy: set delivery to GitProxy, or remove git',
-    fieldPath: '.git',
-  },
+  gitRule,
   {
     rule: "self.delivery == 'Secret' || !has(self.secret)",
     message: 'secret belongs to the delivery Secret: leave it out, or set delivery: Secret',

@@ -132,12 +132,28 @@ describe('the token desk', () => {
     const answer = await desk.request(request)
     expect(answer).toMatchObject({ repositories: [{ id: 4001, fullName: 'acme/shop' }], permissions: { contents: 'read' }, host })
     expect(answer.token.reveal()).toBe(state.minted[0])
+    expect([answer.endpoints, answer.refs]).toEqual([{ host, web: 'http://x', api: 'http://x' }, undefined])
     expect(state.steps).toEqual([
       'audit token.intended allowed',
       'mint',
       'audit token.minted allowed',
       'audit token.delivered allowed',
     ])
+  })
+
+  test('says where the App of its own Installation is, whatever others of the host have, and the refs of the grant', async () => {
+    const { state, deps, grant, request } = environment()
+    const get = async (name: string) => ({
+      ...(await deps.githubApps.get(name)),
+      endpoints: { host, web: `http://${name}.test`, api: `http://${name}.test/api` },
+    })
+    const refs = ['refs/heads/release/*']
+    state.grant = { ...grant, spec: { ...grant.spec, delivery: 'GitProxy', git: { refs } } }
+    const desk = createTokenDesk({ ...deps, githubApps: { get } })
+    const answer = await desk.request({ ...request, delivery: 'GitProxy' })
+    const { app } = installationObject.spec
+    expect([answer.endpoints.web, answer.endpoints.api]).toEqual([`http://${app}.test`, `http://${app}.test/api`])
+    expect(answer.refs).toEqual(refs)
   })
 
   test('mints by ids and never without them', async () => {

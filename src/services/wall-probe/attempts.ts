@@ -1,7 +1,7 @@
 // What is tried, as data. Every write is a dry run; connections and tokens have none, so these name a pod and a ServiceAccount
 // that do not exist, as reads name Secrets that do not: whoever is let through gets nothing. Nothing here must ever be sent
 // without its dry run.
-import { configMaps, deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
+import { deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import {
   appSecretPrefix,
@@ -151,14 +151,6 @@ export const clusterAttempts: readonly Attempt[] = [
     }),
   },
   { wall: 'tenants', as: 'nobody', what: 'make a namespace', send: create(namespaces, undefined, {}) },
-  {
-    wall: 'own-writes',
-    as: 'controllers',
-    what: `make a ConfigMap in ${platformNamespace} that no right of theirs names`,
-    // RBAC cannot limit a creation by name, and every other rule lets the platform write there.
-    refusedBy: new RegExp(policyOf('own-writes')),
-    send: create(configMaps, platformNamespace, {}),
-  },
 ]
 
 /** In the two namespaces of one tenant. Where Dockerfiles are built, a policy takes the place of Pod Security for builds. */
@@ -203,6 +195,14 @@ export function attemptsIn({ spec: { namespace } }: Tenant, buildsDockerfiles: b
         spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
       }),
     })),
+    {
+      // Of the whole cluster, wherever it is tried. RBAC knows no prefixes of names, and no other rule refuses it.
+      wall: 'own-writes',
+      as: 'controllers',
+      what: 'make a Secret in a tenant’s namespace that no right of theirs names',
+      refusedBy: new RegExp(policyOf('own-writes')),
+      send: create(secrets, namespace, {}),
+    },
     {
       wall: 'pod-security',
       where: build,

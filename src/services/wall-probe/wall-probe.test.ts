@@ -3,6 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { ConfigMap } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { createRecordingLog } from '../../kube/testing/recording-log.ts'
 import { waitUntil } from '../../lib/waiting/wait-until.ts'
@@ -17,7 +18,14 @@ const policy = `ValidatingAdmissionPolicy 'sekisho-own-writes' denied request`
 const byRbac = 'secrets is forbidden: User "u" cannot list resource "secrets" in API group ""'
 const refusal = (message = policy) => new KubeError(message, { status: 403, reason: 'Forbidden' })
 
-type World = { policies: readonly KubeObject[]; opens?: string; record?: ConfigMap; leads: boolean; answers?: Promise<void> }
+type World = {
+  policies: readonly KubeObject[]
+  opens?: string
+  record?: ConfigMap
+  leads: boolean
+  answers?: Promise<void>
+  tenants?: readonly Tenant[]
+}
 
 function startProbe(world: World) {
   const log = createRecordingLog()
@@ -50,7 +58,7 @@ function startProbe(world: World) {
     },
     clientWith: () => ({ ...refusing(true), close: async () => {} }),
     records: { get: () => world.record },
-    tenants: { list: () => [] },
+    tenants: { list: () => world.tenants ?? [] },
     namespaces: { get: () => undefined },
     policies: { list: () => [] },
     events: { record: (_object, { type, reason, message }) => void events.push(`${type} ${reason}: ${message}`) },
@@ -156,4 +164,17 @@ test('what was known does not outlive the lead', async () => {
   expect(probe.known()).toBeUndefined()
   await more(2)
   expect(probe.known()?.findings).toEqual([])
+})
+
+test('what is found by a try is not said to hold by what is compared in the same place', async () => {
+  const acme = { metadata: { name: 'acme' }, spec: { namespace: 'acme' }, status: { namespace: 'acme' } } as unknown as Tenant
+  const { events, more, writes } = startProbe({ policies: [standing], leads: true, tenants: [acme] })
+  // Here a policy refuses the pod, so that Pod Security let it through; labels say nothing of it.
+  await more(8)
+  expect(events.filter(event => event.includes('pod-security'))).toEqual([
+    expect.stringContaining('WallOff: pod-security in acme-build: a dry run of the controllers was allowed'),
+  ])
+  const count = writes.length
+  await more(5)
+  expect(writes).toHaveLength(count)
 })

@@ -89,39 +89,41 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
     }
   }
 
-  /** One after the other: what is compared is said before anything is tried, which may take long. */
+  /** What is compared and off is said before anything is tried, which may take long. */
   const round = async (signal: AbortSignal): Promise<void> => {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(roundMilliseconds)])
     const all = deps.tenants.list()
     const tenants = all.filter(isLookedAt)
     const own = new Set(all.flatMap(({ spec }) => namespacesOf(spec.namespace)))
-    let standing = deps.records.get(wallRecord)?.data
-    let findings = recordedWalls(deps.records.get(wallRecord))?.findings ?? []
-    const chosen = tenantsToTry(tenants, findings, turn++)
-    const judge = async (found: Round, isWhole: boolean): Promise<void> => {
-      // Whoever leads now judges by itself.
-      if (signal.aborted || !leads()) return
-      const judgement = judgeRound({ findings, unknownRounds, exists: name => own.has(name) }, found)
-      unknownRounds = judgement.unknownRounds
-      // Before the first round is whole, nothing says that what was not looked at holds.
-      if (isWhole || standing !== undefined || judgement.findings.length > 0) {
-        await report(deps, { before: findings, findings: judgement.findings, standing })
-        standing = recordOf(judgement.findings).data
-      }
-      findings = judgement.findings
-      // What could not be recorded is not known: the condition of Tenants is from the record.
-      if (isWhole || known !== undefined) known = { findings, more: 0, at: clock.now() }
-    }
-    const compare = await compared(labelsOf(deps, tenants), deadline)
-    const namespaces = lookAtNamespaces({
-      tenants,
-      buildsDockerfiles,
-      namespaceOf: name => deps.namespaces.get({ name }),
-      policies: Map.groupBy(deps.policies.list(), ({ metadata }) => metadata.namespace ?? ''),
-    })
-    await judge(together([compare, namespaces]), false)
+    const record = deps.records.get(wallRecord)
+    const before = recordedWalls(record)?.findings ?? []
+    const chosen = tenantsToTry(tenants, before, turn++)
+    const judge = (found: Round): Judgement =>
+      judgeRound({ findings: before, unknownRounds, exists: name => own.has(name) }, found)
+    const seen = together([
+      await compared(labelsOf(deps, tenants), deadline),
+      lookAtNamespaces({
+        tenants,
+        buildsDockerfiles,
+        namespaceOf: name => deps.namespaces.get({ name }),
+        policies: Map.groupBy(deps.policies.list(), ({ metadata }) => metadata.namespace ?? ''),
+      }),
+    ])
+    // Nothing counts as holding before the round is whole.
+    const early = judge({ looked: [], findings: seen.findings }).findings
+    const isEarly = hasNewlyOff(before, early) && !signal.aborted && leads()
+    if (isEarly) await report(deps, { before, findings: early, standing: record?.data })
+    if (isEarly && known !== undefined) known = { ...known, findings: early }
     const attempts = [...clusterAttempts, ...chosen.flatMap(one => attemptsIn(one, buildsDockerfiles))]
-    await judge(await tryWalls(deps, attempts, deadline), true)
+    const tried = await tryWalls(deps, attempts, deadline)
+    // Whoever leads now judges by itself.
+    if (signal.aborted || !leads()) return
+    const judgement = judge(together([seen, tried]))
+    unknownRounds = judgement.unknownRounds
+    const said = isEarly ? { before: early, standing: recordOf(early).data } : { before, standing: record?.data }
+    await report(deps, { ...said, findings: judgement.findings })
+    // What could not be recorded is not known: the condition of Tenants is from the record.
+    known = { findings: judgement.findings, more: 0, at: clock.now() }
   }
 
   return {
@@ -137,6 +139,11 @@ export function createWallProbe(deps: WallProbeDeps): WallProbe {
     }),
     known: () => (leads() ? known : undefined),
   }
+}
+
+function hasNewlyOff(before: readonly Finding[], now: readonly Finding[]): boolean {
+  const offBefore = wallsOff(before)
+  return [...wallsOff(now)].some(([wall, places]) => !places.isSubsetOf(offBefore.get(wall) ?? new Set()))
 }
 
 function labelsOf({ namespaces }: WallProbeDeps, tenants: readonly Tenant[]): readonly Labels[] {

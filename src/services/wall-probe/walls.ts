@@ -6,7 +6,8 @@ export type WallLayer = 'admission' | 'RBAC' | 'Pod Security' | 'network'
 
 /**
  * `compared`: what stands is compared with what this version ships. `without rights`: a request of a ServiceAccount that has no
- * right, which RBAC itself must refuse: a rule of admission behind it does not count. `controllers`: a dry run of the controllers themselves, which RBAC allows and a policy must refuse.
+ * right, which RBAC itself must refuse: a rule of admission behind it does not count. `controllers`: a dry run of the controllers
+ * themselves, which RBAC allows and a policy must refuse.
  */
 export type WallProbe = 'compared' | 'without rights' | 'controllers'
 
@@ -47,7 +48,7 @@ export const walls = [
     protects: 'everything outside of tenants’ namespaces from a process of the platform that was taken over',
     layer: 'admission',
     probes: ['controllers'],
-    how: 'a ConfigMap in sekisho-system that no list of rights names, which RBAC allows to the controllers and no other rule refuses to them',
+    how: 'a Secret in a tenant’s namespace whose name no list of rights has, which RBAC allows to the controllers and no other rule refuses to them',
   },
   {
     name: 'secret-references',

@@ -109,7 +109,7 @@ function environmentOf(environment: {
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
     // Its dry runs are refused or allowed, and write nothing: no crash changes what comes of them.
-    SEKISHO_WALL_PROBE_SECONDS: '3600',
+    SEKISHO_WALL_PROBE_SECONDS: '600',
   }
 }
 

@@ -11,31 +11,77 @@ const probes: Readonly<Record<WallProbe, string>> = {
   controllers: 'by a dry run of the controllers',
 }
 
-const [matrix, probe, roles, cases] = [
-  'test/attack/admission',
-  'test/attack/wall-probe',
-  'test/integration/tenant-roles',
-  'src/services/wall-probe/namespaces',
-]
+/** A test, without `.test.ts`, and words that it has as long as it proves this. */
+type Proof = { readonly path: string; readonly has: string }
 
-/** The tests that prove it, without `.test.ts`, and the attacks of `make attack`. */
-export const provedBy: Readonly<Record<WallName, { readonly tests: readonly string[]; readonly attacks: readonly string[] }>> = {
-  'validating-policies': { tests: [matrix, probe], attacks: ['walls/silent'] },
-  'mutating-policies': { tests: [matrix, probe], attacks: ['walls/silent'] },
-  'webhook-registrations': { tests: [matrix, probe], attacks: ['walls/silent'] },
-  'own-writes': { tests: [matrix, probe], attacks: [] },
-  'secret-references': { tests: [matrix, probe], attacks: ['mounts/tokens', 'mounts/registry-credentials'] },
-  'namespace-labels': { tests: [matrix, cases], attacks: ['rights/cluster'] },
-  'pod-security': { tests: [matrix, cases], attacks: ['walls/silent', 'rights/built-in-roles'] },
-  'network-default-deny': { tests: ['test/e2e/network', cases], attacks: ['walls/silent'] },
-  installations: { tests: [roles, matrix, probe], attacks: ['kinds/of-the-platform'] },
-  tenants: { tests: [roles, matrix, probe], attacks: ['kinds/of-the-platform', 'rights/roles', 'rights/built-in-roles'] },
-  secrets: { tests: [roles, probe], attacks: ['reads/with-kubectl', 'secrets/app-secret-as-own-tenant'] },
+/** Rows stand in `test/attack/rows`, by the rule that refuses. */
+export const matrix = 'test/attack/admission'
+const inMatrix = (has: string): Proof => ({ path: matrix, has })
+const probed = (wall: WallName): Proof => ({ path: 'test/attack/wall-probe', has: `'${wall}'` })
+const inNamespaces = (wall: WallName): Proof => ({ path: 'src/services/wall-probe/namespaces', has: wall })
+
+type Proofs = {
+  readonly tests: readonly [Proof, ...Proof[]]
+  /** Of `make attack`. */
+  readonly attacks: readonly string[]
+}
+
+/** The tests and the attacks that prove it. */
+export const provedBy: Readonly<Record<WallName, Proofs>> = {
+  'validating-policies': {
+    tests: [inMatrix('with the policies alone'), probed('validating-policies')],
+    attacks: ['walls/silent'],
+  },
+  'mutating-policies': { tests: [probed('mutating-policies')], attacks: ['walls/silent'] },
+  'webhook-registrations': {
+    tests: [inMatrix('with the webhook alone'), probed('webhook-registrations')],
+    attacks: ['walls/silent'],
+  },
+  'own-writes': { tests: [inMatrix('sekisho-own-writes'), probed('own-writes')], attacks: [] },
+  'secret-references': {
+    tests: [inMatrix("expecting('secret-references')"), probed('secret-references')],
+    attacks: ['mounts/tokens', 'mounts/registry-credentials'],
+  },
+  'namespace-labels': {
+    tests: [inMatrix("expecting('namespace-guard')"), probed('namespace-labels'), inNamespaces('namespace-labels')],
+    attacks: ['rights/cluster'],
+  },
+  'pod-security': {
+    tests: [probed('pod-security'), inNamespaces('pod-security')],
+    attacks: ['walls/silent', 'rights/built-in-roles'],
+  },
+  'network-default-deny': {
+    tests: [{ path: 'test/e2e/network', has: 'tenant' }, probed('network-default-deny'), inNamespaces('network-default-deny')],
+    attacks: ['walls/silent'],
+  },
+  installations: {
+    tests: [inMatrix("expecting('installation-writers')"), probed('installations')],
+    attacks: ['kinds/of-the-platform'],
+  },
+  tenants: {
+    tests: [inMatrix("expecting('tenant-writers')"), probed('tenants')],
+    attacks: ['kinds/of-the-platform', 'rights/roles', 'rights/built-in-roles'],
+  },
+  secrets: {
+    tests: [{ path: 'test/integration/tenant-roles', has: 'secrets' }, probed('secrets')],
+    attacks: ['reads/with-kubectl', 'secrets/app-secret-as-own-tenant'],
+  },
   'pod-connections': {
-    tests: ['test/attack/access', matrix, probe],
+    tests: [
+      { path: 'test/attack/access', has: 'build-connections' },
+      inMatrix("expecting('build-connections')"),
+      probed('pod-connections'),
+    ],
     attacks: ['reads/exec-beside-a-grant', 'rights/built-in-roles'],
   },
-  'account-tokens': { tests: ['test/attack/access', matrix, probe], attacks: ['rights/identities', 'rights/built-in-roles'] },
+  'account-tokens': {
+    tests: [
+      { path: 'test/attack/access', has: 'account-tokens' },
+      inMatrix("expecting('account-tokens')"),
+      probed('account-tokens'),
+    ],
+    attacks: ['rights/identities', 'rights/built-in-roles'],
+  },
 }
 
 const scopes: Readonly<Record<Scope, string>> = {
@@ -83,7 +129,7 @@ function wallRow({ name, protects, layer, probes: by, how }: Wall & { readonly n
 function provers(wall: WallName): string {
   const { tests, attacks } = provedBy[wall]
   const played = attacks.map(name => `[attack](attacks.md) ${code(name)}`)
-  return [...tests.map(path => code(`${path}.test.ts`)), ...played].join(', ')
+  return [...tests.map(({ path }) => code(`${path}.test.ts`)), ...played].join(', ')
 }
 
 function ruleRow(rule: Rule | PolicyRule, form: string): readonly string[] {

@@ -11,7 +11,7 @@ const maxNameBytes = 255
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\.$/
 
-export type RefProblem = (ref: string) => string | undefined
+type RefProblem = (ref: string) => string | undefined
 
 const maxNamed = 5
 

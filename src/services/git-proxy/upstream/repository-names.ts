@@ -10,7 +10,7 @@ import type { DeliveredToken } from '../../token-desk/token-desk.ts'
 export type NamedRepository = { readonly id: number; readonly fullName: string }
 
 /** The grant by which it is asked, and its token. */
-export type Where = {
+type Where = {
   readonly grantUid: string
   readonly token: DeliveredToken
   /** With it begins what git does: nothing that was learned before counts. */
