@@ -241,7 +241,9 @@ test('an Installation that names an App of another host gets no token from eithe
   await expect(fixture.desk.request({ grant, subject: subjectIn(fixture), actor: 'test' })).rejects.toMatchObject({
     code: 'forbidden',
   })
-  const tokens = hosts.map(({ seen }, at) => seen.minted.size - (before[at] ?? 0))
-  expect(tokens[0]).toBe(0)
+  // Nor is the other host asked in the name of a person who has the same id there.
+  await fixture.requestGrant('another', 'dave')
+  await readyReason(client, repositoryGrant, { namespace, name: 'another' }, 'GitHubUnreachable')
+  expect(hosts.map(({ seen }, at) => seen.minted.size - (before[at] ?? 0))).toEqual([0, 0])
   expectOwnCredentialsOnly()
 })

@@ -5,7 +5,8 @@ import type { Secret } from '../../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
-import { createGitHubApps } from './app-clients.ts'
+import { appOfInstallation, createGitHubApps } from './app-clients.ts'
+import { installationObject } from './testing/desk-objects.ts'
 
 const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
@@ -81,6 +82,16 @@ describe('clients by the name of an App', () => {
     apps.set('younger', { ...older, metadata, spec: { ...older.spec, endpoints } })
     await expect(githubApps.get('younger')).rejects.toMatchObject({ code: 'invalid_configuration', reason: 'HostConflict' })
     expect((await githubApps.get('default')).endpoints.api).toBe('https://api.github.com')
+  })
+
+  test('are refused for an account of another host, whatever its ids', async () => {
+    const { githubApps, put, putSecret, key } = fixture()
+    put(1, '1')
+    putSecret('old', '1', key)
+    const { spec } = installationObject
+    const on = (host: string) => appOfInstallation(githubApps, { ...spec, app: 'default', account: { ...spec.account, host } })
+    expect((await on('github.com')).appId).toBe(5)
+    await expect(on('ghes.example')).rejects.toThrow('is on github.com, and the account is on ghes.example')
   })
 
   test('need one of two keys, survive status changes, and are replaced when a key changes', async () => {

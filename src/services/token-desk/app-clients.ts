@@ -1,6 +1,7 @@
 // Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in
 // this process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { platformNamespace } from '../../api/names.ts'
 import {
@@ -30,6 +31,18 @@ export type GitHubApps = {
    * an older App says that the host is elsewhere (HostConflict); KubeError when the API server does not answer
    */
   readonly get: (appName: string) => Promise<GitHubApp>
+}
+
+/**
+ * The App through which an Installation is reached. Ids of installations, accounts and people mean something on one host only: an
+ * App on another host would answer about somebody else.
+ * @throws as `GitHubApps.get`, and `invalid_configuration` for an App of another host than that of the account
+ */
+export async function appOfInstallation(apps: GitHubApps, { app: name, account }: Installation['spec']): Promise<GitHubApp> {
+  const app = await apps.get(name)
+  if (app.endpoints.host === account.host) return app
+  const message = `ClusterGitHubApp ${name} is on ${app.endpoints.host}, and the account is on ${account.host}: onboard the account again`
+  throw new AppError('invalid_configuration', message)
 }
 
 export type GitHubAppsDeps = {
