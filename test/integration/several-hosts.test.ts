@@ -1,6 +1,6 @@
-// Two GitHub hosts at once: an App and an installation on each, with the same ids, logins and names of repositories. The product's
-// clients, controllers and token desk serve both; servers in front of the two hosts note every credential that arrives. None of
-// one host ever arrives at the other.
+// Two GitHub hosts at once: an App and an installation on each, with the same ids, logins and names of repositories. The
+// product's clients, controllers and token desk serve both; servers in front of the two hosts note every credential that
+// arrives. None of one host ever arrives at the other.
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { createServer, request as forward, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
-// Signs as the App: RS256 by a signer (../signing) for @octokit/auth-app, whose token cache is never used (its keys collide between Apps and scopes, so
-// one tenant could receive another tenant's token). Tries two keys in order during a rotation and corrects a wrong clock by
-// GitHub's Date header.
+// Signs as the App: RS256 by a signer (../signing) for @octokit/auth-app, whose token cache is never used (its keys collide
+// between Apps and scopes, so one tenant could receive another tenant's token). Tries two keys in order during a rotation and
+// corrects a wrong clock by GitHub's Date header.
 // Source:
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 import { createAppAuth } from '@octokit/auth-app'

@@ -30,8 +30,8 @@ const maxAnswerBytes = 65_536
 const signatureBytes = { least: 256, most: 1024 }
 
 /**
- * `sign` throws `invalid_configuration` (reason SignerRefused) when the server refuses or does not sign with RSA, and `unavailable`
- * when it does not answer.
+ * `sign` throws `invalid_configuration` (reason SignerRefused) when the server refuses or does not sign with RSA, and
+ * `unavailable` when it does not answer.
  */
 export function transitSigner({ address, mount, key, token, certificateAuthority }: TransitSignerOptions): Signer {
   const { origin } = new URL(address)

@@ -30,8 +30,8 @@ export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHub
 export type GitHubApps = {
   /**
    * The same client is returned as long as the App's spec and its keys do not change.
-   * @throws AppError `not_found` for an unknown App, `invalid_configuration` when no key can be read (reason PrivateKeyMissing) or
-   * an older App says that the host is elsewhere (HostConflict); KubeError when the API server does not answer
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` when no key can be read (reason PrivateKeyMissing)
+   * or an older App says that the host is elsewhere (HostConflict); KubeError when the API server does not answer
    */
   readonly get: (appName: string) => Promise<GitHubApp>
 }

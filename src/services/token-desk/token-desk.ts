@@ -43,8 +43,8 @@ export type TokenDesk = {
   /** The uid of the grant that has this name now; undefined when there is none. */
   readonly grantUid: (grant: { readonly namespace: string; readonly name: string }) => Promise<string | undefined>
   /**
-   * Resolves to a token of which at least a third of its life is left, or ten minutes, of a workload five (one minute while GitHub
-   * is unreachable), after its audit record is durable.
+   * Resolves to a token of which at least a third of its life is left, or ten minutes, of a workload five (one minute while
+   * GitHub is unreachable), after its audit record is durable.
    * @throws AppError `forbidden` (a check refused; `reason` names it), `too_many_requests` (quota), `upstream_failed`,
    * `integrity_violation` or `unavailable` (GitHub, the audit log or the registry)
    */
