@@ -31,7 +31,10 @@ export type GitHubAppFacts = {
 }
 
 export type BrokerGitHub = {
-  /** Throws `unavailable` while the ClusterGitHubApp does not exist, `invalid_configuration` when it cannot be used; so do the others. */
+  /**
+   * Throws `unavailable` while the ClusterGitHubApp does not exist, `invalid_configuration` when it cannot be used; so do the
+   * others.
+   */
   readonly app: () => GitHubAppFacts
   /** The App, and every ClusterGitHubApp on its host: whose webhooks are ours. */
   readonly ourApps: () => OurApps

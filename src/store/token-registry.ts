@@ -1,6 +1,5 @@
 // The registry of installation tokens: every token from the intent to mint it to its end. A token is sealed while it may be
 // alive, and its ciphertext is deleted when it is not. It never calls GitHub and never decides who may have a token.
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
@@ -13,18 +12,15 @@ import {
   endingToken,
   expiredToken,
   filterColumns,
-  intentColumns,
-  intentOf,
   type LiveToken,
   type LiveTokenFilter,
   liveToken,
   type MintedFacts,
   mintedColumns,
-  type OrphanedIntent,
-  type TokenIntent,
 } from './tokens/installation-token.ts'
 import { createRecentTokens, type RecentTokens } from './tokens/recent-tokens.ts'
 import { countTokens, type TokenCounts } from './tokens/token-counts.ts'
+import { type TokenIntents, tokenIntents } from './tokens/token-intents.ts'
 
 export { hashedToken } from './tokens/hashed-token.ts'
 export type {
@@ -51,16 +47,7 @@ export type { TokenCounts } from './tokens/token-counts.ts'
 //   freshness: revocation; expiry, when the ciphertext is deleted
 //   replicas: in the store
 /** The port for the life of installation tokens: intended, then minted or abandoned, then revoking and revoked. */
-export type TokenRegistry = {
-  /** Resolves to the intent's id. */
-  readonly intend: (intent: TokenIntent) => Promise<string>
-  /** As `intend`, but undefined when the namespace already has `limit` intents since `since`; exact for concurrent callers. */
-  readonly intendWithin: (
-    intent: TokenIntent,
-    quota: { readonly limit: number; readonly since: Date },
-  ) => Promise<string | undefined>
-  /** When `intendWithin` will accept again, with nothing else intended meanwhile. */
-  readonly quotaFreeAt: (namespace: string, quota: { readonly limit: number; readonly since: Date }) => Promise<Date>
+export type TokenRegistry = TokenIntents & {
   /**
    * Throws `conflict` unless the intent is open. With a reason in `revoking`, the token is under revocation from the start and
    * can never be delivered.
@@ -91,8 +78,6 @@ export type TokenRegistry = {
   readonly endedFor: (reason: string) => Promise<EndedTokens>
   /** Whether `liveBy` would find a token that can still be delivered; opens none. */
   readonly hasLive: (filter: LiveTokenFilter) => Promise<boolean>
-  /** Up to 1000 intents from before `olderThan` that have no outcome, oldest first. */
-  readonly orphans: (olderThan: Date) => Promise<readonly OrphanedIntent[]>
   /** Up to 1000 tokens that expired before GitHub revoked them. */
   readonly expiredUnrevoked: () => Promise<readonly ExpiredToken[]>
   /** Ends every token that has expired and deletes its ciphertext. */
@@ -109,8 +94,6 @@ type TokenRegistryDeps = {
   readonly clock: Clock
 }
 
-/** Any number that no other two-part lock of this database uses. */
-const quotaLock = 7312
 const quotaMemoryMilliseconds = 2 * 60 * 60 * 1000
 
 /**
@@ -121,7 +104,7 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry & Pi
   const recent = createRecentTokens(deps)
   return {
     restoreLost: recent.restoreLost,
-    ...intents(deps),
+    ...tokenIntents(deps),
     ...outcomes(deps, recent),
     ...liveTokens(deps),
     async deleteExpired(now) {
@@ -136,49 +119,6 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry & Pi
         },
       })
       return count
-    },
-  }
-}
-
-function intents({
-  prisma,
-  clock,
-}: TokenRegistryDeps): Pick<TokenRegistry, 'intend' | 'intendWithin' | 'quotaFreeAt' | 'orphans'> {
-  const insert = async (tokens: PrismaClient['tokenRow'], intent: TokenIntent): Promise<string> => {
-    const id = randomUUID()
-    await tokens.create({ data: { ...intentColumns(intent), id, state: 'intended', intendedAt: clock.now() } })
-    return id
-  }
-  return {
-    intend: intent => insert(prisma.tokenRow, intent),
-    async intendWithin(intent, quota) {
-      const { namespace } = intent.subject
-      return prisma.$transaction(async transaction => {
-        // Callers of one namespace take turns, in all processes; other namespaces do not wait.
-        await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${quotaLock}, hashtext(${namespace}))`
-        const count = await transaction.tokenRow.count({ where: { namespace, intendedAt: { gt: quota.since } } })
-        return count >= quota.limit ? undefined : insert(transaction.tokenRow, intent)
-      })
-    },
-    async quotaFreeAt(namespace, { limit, since }) {
-      const now = clock.now()
-      // The youngest of those that have to leave the time that is counted.
-      const [last] = await prisma.tokenRow.findMany({
-        where: { namespace, intendedAt: { gt: since } },
-        orderBy: { intendedAt: 'desc' },
-        skip: Math.max(0, limit - 1),
-        take: 1,
-        select: { intendedAt: true },
-      })
-      return last === undefined ? now : new Date(last.intendedAt.getTime() + now.getTime() - since.getTime())
-    },
-    async orphans(olderThan) {
-      const rows = await prisma.tokenRow.findMany({
-        where: { state: 'intended', intendedAt: { lt: olderThan } },
-        orderBy: { intendedAt: 'asc' },
-        take: 1000,
-      })
-      return rows.map(row => ({ ...intentOf(row), id: row.id, intendedAt: row.intendedAt }))
     },
   }
 }
@@ -251,7 +191,7 @@ function revokingColumns(reason: string, at: Date) {
   return { state: 'revoking', reason: reason.slice(0, 1024), endingAt: at }
 }
 
-type LiveTokens = Omit<TokenRegistry, keyof Outcomes | 'intend' | 'intendWithin' | 'quotaFreeAt' | 'orphans' | 'deleteExpired'>
+type LiveTokens = Omit<TokenRegistry, keyof Outcomes | keyof TokenIntents | 'deleteExpired'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow

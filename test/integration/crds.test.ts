@@ -349,6 +349,45 @@ describe('a ClusterGitHubApp', () => {
     return change => admin.request('PATCH', `${path}/${name}`, { spec: change }, merge)
   }
 
+  const token = { secretName: 'vault' }
+  const transit = { address: 'https://vault.example.com:8200', key: 'github-app', token }
+  test.each<[string, object, string | undefined]>([
+    ['a key server', { privateKeys: undefined, signer: { transit } }, undefined],
+    ['a key server and keys', { signer: { transit } }, 'set exactly one of privateKeys and signer'],
+    ['neither', { privateKeys: undefined }, 'set exactly one of privateKeys and signer'],
+    [
+      'http',
+      { privateKeys: undefined, signer: { transit: { ...transit, address: 'http://vault' } } },
+      'spec.signer.transit.address',
+    ],
+    [
+      'a path',
+      { privateKeys: undefined, signer: { transit: { ...transit, address: 'https://v/x' } } },
+      'spec.signer.transit.address',
+    ],
+    [
+      'a person in the address',
+      { privateKeys: undefined, signer: { transit: { ...transit, address: 'https://a@v' } } },
+      'spec.signer.transit.address',
+    ],
+    [
+      'another path of the server',
+      { privateKeys: undefined, signer: { transit: { ...transit, mount: '../sys' } } },
+      'spec.signer.transit.mount',
+    ],
+    [
+      'a key with a path',
+      { privateKeys: undefined, signer: { transit: { ...transit, key: '../../sys' } } },
+      'spec.signer.transit.key',
+    ],
+  ])('signs by %s', async (_what, change, refusal) => {
+    const { name, admin } = await withNamespace()
+    const object = objectOf('ClusterGitHubApp', name, { ...spec, ...change })
+    const { status, body } = await admin.request('POST', `${path}?dryRun=All`, object)
+    if (refusal === undefined) expect(status).toBe(201)
+    else expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(refusal)])
+  })
+
   test.each([
     ['another', { endpoints }, { endpoints: { api: 'https://evil.example.com/api/v3' } }],
     ['none any more', { endpoints }, { endpoints: null }],

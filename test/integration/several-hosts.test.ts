@@ -1,6 +1,6 @@
-// Two GitHub hosts at once: an App and an installation on each, with the same ids, logins and names of repositories. The product's
-// clients, controllers and token desk serve both; servers in front of the two hosts note every credential that arrives. None of
-// one host ever arrives at the other.
+// Two GitHub hosts at once: an App and an installation on each, with the same ids, logins and names of repositories. The
+// product's clients, controllers and token desk serve both; servers in front of the two hosts note every credential that
+// arrives. None of one host ever arrives at the other.
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { createServer, request as forward, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -239,7 +239,9 @@ test('an Installation that names an App of another host gets no token from eithe
   await expect(fixture.desk.request({ grant, subject: subjectIn(fixture), actor: 'test' })).rejects.toMatchObject({
     code: 'forbidden',
   })
-  const tokens = hosts.map(({ seen }, at) => seen.minted.size - (before[at] ?? 0))
-  expect(tokens[0]).toBe(0)
+  // Nor is the other host asked in the name of a person who has the same id there.
+  await fixture.requestGrant('another', 'dave')
+  await readyReason(client, repositoryGrant, { namespace, name: 'another' }, 'GitHubUnreachable')
+  expect(hosts.map(({ seen }, at) => seen.minted.size - (before[at] ?? 0))).toEqual([0, 0])
   expectOwnCredentialsOnly()
 })

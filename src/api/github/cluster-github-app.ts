@@ -3,9 +3,49 @@
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { hostField, numericId, objectName, reportedPermissions } from '../schema/fields.ts'
-import { flag, list, object, optional, text } from '../schema/schema.ts'
+import { exactlyOneOf, flag, list, object, optional, text } from '../schema/schema.ts'
 
 const baseUrl = (description: string) => text({ description, max: 512, pattern: '^https?://[^ ]+$' })
+
+const pathSegments = '^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$'
+
+const signer = object(
+  {
+    transit: object(
+      {
+        address: text({
+          description: 'The address of the key server, as `https://<host>[:port]`.',
+          max: 300,
+          pattern: '^https://[A-Za-z0-9.:\\[\\]-]+$',
+        }),
+        mount: text({ description: 'Where the engine is mounted.', max: 200, pattern: pathSegments, default: 'transit' }),
+        key: text({ description: 'The name of the key in the engine: an RSA key.', max: 200, pattern: '^[A-Za-z0-9_-]+$' }),
+        token: object(
+          {
+            secretName: objectName('The name of a Secret in the namespace `sekisho-system`.'),
+            key: text({ description: 'The key in the Secret whose value is the token.', max: 253, default: 'token' }),
+          },
+          {
+            description:
+              'With what the platform authenticates at the key server: a token that may `update` `<mount>/sign/<key>/sha2-256` and nothing else.',
+          },
+        ),
+        certificateAuthority: optional(
+          text({
+            description: 'The authority of the certificate of the key server, as PEM. Those of the system when omitted.',
+            max: 32_768,
+            pattern: '^-----BEGIN CERTIFICATE-----',
+          }),
+        ),
+      },
+      { description: 'The transit engine of HashiCorp Vault or OpenBao, or a server with its API.' },
+    ),
+  },
+  {
+    description:
+      'A server that holds the private key of the App and signs with it, in place of `privateKeys`: the platform never has the key.',
+  },
+)
 
 const reasons = defineReasons(
   {
@@ -19,7 +59,10 @@ const reasons = defineReasons(
     person: {
       FormDeliveries:
         'GitHub sends the deliveries of the App form-encoded, and the platform reads JSON only: nothing wakes it, so that pushes are found by its slower look-ups. Set “Content type: application/json” in the settings of the webhook of the App.',
-      PrivateKeyMissing: 'A Secret in `spec.privateKeys` or its key does not exist. Create it in the platform namespace.',
+      PrivateKeyMissing:
+        'A Secret in `spec.privateKeys` or `spec.signer`, or its key, does not exist. Create it in the platform namespace.',
+      SignerRefused:
+        'The key server in `spec.signer` refuses to sign. The message has its status and the cure: its token, the name of its key, or the type of that.',
       PrivateKeyRefused:
         'GitHub does not accept the private key. Check `spec.clientId`, and that the key belongs to the App and was not deleted on GitHub.',
     },
@@ -33,6 +76,7 @@ const reasons = defineReasons(
   {
     keyMissing: 'PrivateKeyMissing',
     keyRefused: 'PrivateKeyRefused',
+    signerRefused: 'SignerRefused',
     mismatch: 'AppMismatch',
     hostConflict: 'HostConflict',
     unreachable: 'GitHubUnreachable',
@@ -90,28 +134,32 @@ export const clusterGitHubApp = defineKind({
           'The client ID, as the settings page of the App on GitHub shows it. People sign in with it, and the platform signs its App JWTs as this issuer.',
         max: 100,
       }),
-      privateKeys: list(
-        object(
+      privateKeys: optional(
+        list(
+          object(
+            {
+              secretName: objectName('The name of a Secret in the namespace `sekisho-system`.'),
+              key: text({
+                description: 'The key in the Secret whose value is the private key in PEM format.',
+                max: 253,
+                default: 'private-key.pem',
+              }),
+            },
+            { description: 'Where one private key of the App is stored.' },
+          ),
           {
-            secretName: objectName('The name of a Secret in the namespace `sekisho-system`.'),
-            key: text({
-              description: 'The key in the Secret whose value is the private key in PEM format.',
-              max: 253,
-              default: 'private-key.pem',
-            }),
+            description: 'The private keys of the App: one, or two during a rotation. They are tried in this order.',
+            min: 1,
+            max: 2,
           },
-          { description: 'Where one private key of the App is stored.' },
         ),
-        {
-          description: 'The private keys of the App: one, or two during a rotation. They are tried in this order.',
-          min: 1,
-          max: 2,
-        },
       ),
+      signer: optional(signer),
     },
     {
       description: 'Which App it is, and how the platform authenticates as it.',
       rules: [
+        exactlyOneOf(['privateKeys', 'signer'], 'set exactly one of privateKeys and signer'),
         {
           rule: 'self.host == oldSelf.host && self.appId == oldSelf.appId',
           message: 'host and appId cannot change: create another ClusterGitHubApp',

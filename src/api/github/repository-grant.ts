@@ -14,14 +14,11 @@ import {
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
 import { deliveryFields, deliveryNameRule, deliverySpecRules } from './grant-delivery.ts'
+import { grantAuditField, grantDecisions, grantSubjectKinds, tokenLifetimesField } from './grant-status.ts'
 import { grantReasons } from './repository-grant/reasons.ts'
 
-/** What a grant can name as its subject: workloads, and every kind that follows a repository. */
-export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const
-
-/** What can be decided about a grant. */
-export const grantDecisions = ['Approved', 'Waiting', 'Denied'] as const
-export type GrantDecisionName = (typeof grantDecisions)[number]
+export type { GrantDecisionName } from './grant-status.ts'
+export { grantDecisions, grantSubjectKinds } from './grant-status.ts'
 
 /** Reasons of the conditions. */
 export const repositoryGrantReasons = grantReasons.names
@@ -146,19 +143,7 @@ export const repositoryGrant = defineKind({
         max: 1000,
       }),
     ),
-    audit: optional(
-      object(
-        {
-          decision: choice(grantDecisions, { description: 'The decision that there would be.' }),
-          rule: text({ description: 'The rule that would decide, as `GrantPolicy/<policy>/<rule>`.', max: 253 }),
-          message: text({ description: 'Why, as text for people.', max: 1000 }),
-        },
-        {
-          description:
-            'What policies in mode `Audit` would change: the decision that there would be if they were enforced. Absent when they would change nothing.',
-        },
-      ),
-    ),
+    audit: grantAuditField,
     approvals: optional(
       object(
         {
@@ -203,24 +188,7 @@ export const repositoryGrant = defineKind({
         },
       ),
     ),
-    tokenLifetimes: optional(
-      list(
-        object(
-          {
-            kind: choice(grantSubjectKinds, { description: 'The kind of the subject.' }),
-            name: text({ description: 'The name of the subject.', max: 253 }),
-            seconds: integer({ description: 'How long its tokens live, in seconds.', min: 60, max: 3600 }),
-          },
-          { description: 'One subject.' },
-        ),
-        {
-          description:
-            'The subjects whose tokens live for another time than those of their kind do, because a policy says so (`tokenLifetimeSeconds`).',
-          max: 20,
-          unique: ['kind', 'name'],
-        },
-      ),
-    ),
+    tokenLifetimes: tokenLifetimesField,
     requester: optional(
       object(
         { login: text({ description: 'The login of the person, for display only.', max: 100 }) },

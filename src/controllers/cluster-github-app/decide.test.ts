@@ -39,3 +39,11 @@ test('it ends when GitHub is set to JSON, and stays while GitHub does not say it
 test('an App without a webhook says nothing about it', () => {
   expect(webhookOf(said(factsOf(app(undefined))))).toBeUndefined()
 })
+
+test.each([
+  ['host-conflict', 'HostConflict'],
+  ['signer-refused', 'SignerRefused'],
+] as const)('%s: it is not ready, says why, and is looked at again', (kind, reason) => {
+  const { ready, requeueAfterMilliseconds } = decide(factsOf({ kind, message: 'why' }))
+  expect([ready, requeueAfterMilliseconds]).toEqual([{ type: 'Ready', status: 'False', reason, message: 'why' }, 60_000])
+})

@@ -18,19 +18,30 @@ export type Decision = {
 /** Nothing watches Secrets: another key is found by asking for the Secret again. GitHub is not asked twice about the same key. */
 const keyRetryMilliseconds = 5_000
 
-/** Another App says where the host is: found to be gone by looking again. */
-const hostRetryMilliseconds = 60_000
+/** Another App says where the host is, or a key server refuses: that it is over is found by looking again. */
+const otherRetryMilliseconds = 60_000
 
 /** Stops an App that would send what belongs to one server to another. */
 const isOfOneServer: Check<Facts, AppRefusal> = ({ answer }) =>
   answer.kind === 'host-conflict'
-    ? { status: 'False', reason: reasons.hostConflict, message: answer.message, requeueAfterMilliseconds: hostRetryMilliseconds }
+    ? { status: 'False', reason: reasons.hostConflict, message: answer.message, requeueAfterMilliseconds: otherRetryMilliseconds }
     : undefined
 
 /** Stops an App without a private key to sign with. */
 const hasKey: Check<Facts, AppRefusal> = ({ answer }) =>
   answer.kind === 'key-missing'
     ? { status: 'False', reason: reasons.keyMissing, message: answer.message, requeueAfterMilliseconds: keyRetryMilliseconds }
+    : undefined
+
+/** Stops an App whose key server does not sign. */
+const isSignedFor: Check<Facts, AppRefusal> = ({ answer }) =>
+  answer.kind === 'signer-refused'
+    ? {
+        status: 'False',
+        reason: reasons.signerRefused,
+        message: answer.message,
+        requeueAfterMilliseconds: otherRetryMilliseconds,
+      }
     : undefined
 
 /** Stops an App whose key GitHub does not accept. */
@@ -54,7 +65,7 @@ const isThisApp: Check<Facts, AppRefusal> = ({ object: { spec }, answer }) => {
   return { status: 'False', reason: reasons.mismatch, message }
 }
 
-const checks: readonly Check<Facts, AppRefusal>[] = [isOfOneServer, hasKey, keyIsAccepted, gitHubAnswers, isThisApp]
+const checks: readonly Check<Facts, AppRefusal>[] = [isOfOneServer, hasKey, isSignedFor, keyIsAccepted, gitHubAnswers, isThisApp]
 
 /** Whoever corrects it looks at once. */
 const formRetryMilliseconds = 60_000

@@ -1,7 +1,7 @@
 // What must be known about a ClusterGitHubApp: what GitHub answers to the App's own key. Reads only; never throws, a failure is
 // a fact too.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
-import { type AppClient, type AppFacts, githubReasons, type WebhookEncoding } from '../../github/index.ts'
+import { type AppClient, type AppFacts, githubReasons, signerRefused, type WebhookEncoding } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type GitHubApps, hostConflicts, privateKeyMissing } from '../../services/token-desk/app-clients.ts'
@@ -10,7 +10,7 @@ import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 /** GitHub's answer; `key-missing` and `key-refused` carry the reason for people. */
 export type AppAnswer =
   | { readonly kind: 'app'; readonly app: AppFacts; readonly encoding: WebhookEncoding | undefined }
-  | { readonly kind: 'key-missing' | 'key-refused' | 'host-conflict'; readonly message: string }
+  | { readonly kind: 'key-missing' | 'key-refused' | 'signer-refused' | 'host-conflict'; readonly message: string }
   | Unreachable
 
 export type Facts = { readonly object: ClusterGitHubApp; readonly answer: AppAnswer }
@@ -47,6 +47,7 @@ async function answerFor(githubApps: GitHubApps, name: string): Promise<AppAnswe
     const message = messageOf(error)
     if (isAppError(error) && error.reason === privateKeyMissing) return { kind: 'key-missing', message }
     if (isAppError(error) && error.reason === hostConflicts) return { kind: 'host-conflict', message }
+    if (isAppError(error) && error.reason === signerRefused) return { kind: 'signer-refused', message }
     const refusedByGitHub = isAppError(error) && error.reason === githubReasons.credentialRefused
     // GitHub answers 404 "Integration not found" when the client id belongs to no App.
     if (refusedByGitHub || isAppError(error, 'invalid_configuration') || isAppError(error, 'not_found'))

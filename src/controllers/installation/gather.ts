@@ -4,7 +4,7 @@ import { type Installation, installationReasons } from '../../api/github/install
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
+import { appOfInstallation, type GitHubApp, type GitHubApps } from '../../services/token-desk/app-clients.ts'
 import { unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { holdsWithoutOwner, isNew } from './checks.ts'
@@ -25,7 +25,7 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
   const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
   let app: GitHubApp
   try {
-    app = await deps.githubApps.get(object.spec.app)
+    app = await appOfInstallation(deps.githubApps, object.spec)
   } catch (error) {
     return facts({ kind: 'app-not-ready', message: messageOf(error) })
   }

@@ -103,7 +103,9 @@ test('while GitHub wants no requests of the App, waiting uses up nothing of what
     approvalsOf: () => [],
     tenantOf: () => undefined,
     installations: { get: () => installationObject },
-    githubApps: { get: async () => ({ client: { mintRefusal: () => refusal } }) },
+    githubApps: {
+      get: async () => ({ client: { mintRefusal: () => refusal }, endpoints: { host: installationObject.spec.account.host } }),
+    },
     budget: { take: () => expect.unreachable('the budget was asked') },
     recheck: defaultRecheckTimes,
     clock: createFakeClock(),

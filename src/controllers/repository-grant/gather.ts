@@ -14,7 +14,7 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import { type Answers, answersOf } from '../../policy/grants/approvals.ts'
 import type { GrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltOf, ofInstallation } from '../../policy/halt.ts'
-import type { GitHubApp, GitHubApps } from '../../services/token-desk/app-clients.ts'
+import { appOfInstallation, type GitHubApp, type GitHubApps } from '../../services/token-desk/app-clients.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
@@ -97,7 +97,7 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   // A decision that asks GitHub nothing is a record in the audit log all the same.
   if (person?.host !== installation.spec.account.host) return facts(deps.budget.take(grant) ?? { kind: 'no-person' })
   try {
-    const app = await deps.githubApps.get(installation.spec.app)
+    const app = await appOfInstallation(deps.githubApps, installation.spec)
     // Nothing would be sent: that uses up nothing of the budget.
     const { installationId } = installation.spec
     const paused = app.client.mintRefusal(installationId)

@@ -16,7 +16,7 @@ export type FreshToken<T> = {
   readonly signal?: AbortSignal
 }
 
-/** Does `work`, and again while GitHub refuses a new token; settles as the last attempt did. `work` must be harmless when refused. */
+/** Does `work`, and again while GitHub refuses a new token; settles as the last attempt did. Refused work must have no effect. */
 export async function untilTokenIsKnown<T>(token: FreshToken<T>, work: () => Promise<T>): Promise<T> {
   const { clock, mintedAt, signal } = token
   const isNew = (): boolean => mintedAt === undefined || clock.now().getTime() - mintedAt.getTime() < freshMilliseconds

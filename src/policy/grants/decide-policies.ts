@@ -63,7 +63,7 @@ function addTo(so: SoFar, one: Exclude<AtomVerdict, { effect: 'Deny' }>, atom: P
       return
     case 'Allow':
       for (const rule of one.rules) so.rules.add(rule)
-      addLifetime(so.lifetimes, atom, one.lifetime)
+      addLifetime(so.lifetimes, atom.subject, one.lifetime)
       if (one.approve && one.approve.approvals > (so.required?.row.approvals ?? 0)) so.required = { atom, row: one.approve }
   }
 }

@@ -1,9 +1,9 @@
 // How long the tokens of a grant live, by its subjects. Pure. For each combination the shortest time that a matching rule of
 // either place names counts, and without one that of the kind of the subject; a token is for all combinations of its subject, so
 // the shortest of them counts for it. So a rule that matches a part of a grant shortens its tokens and never prolongs them.
-import type { PolicyAtom } from './policy-facts.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 
-type Subject = PolicyAtom['subject']
+type Subject = RepositoryGrant['spec']['subjects'][number]
 
 /** GitHub's tokens expire after an hour. */
 const githubSeconds = 3600
@@ -29,8 +29,8 @@ export function shorter(a: number | undefined, b: number | undefined): number | 
 /** Collects what the rules say about each combination. */
 export type LifetimesSoFar = Map<Subject, number>
 
-/** `seconds`: what the matching rules say about the combination. */
-export function addLifetime(so: LifetimesSoFar, { subject }: PolicyAtom, seconds: number | undefined): void {
+/** `seconds`: what the matching rules say about one combination of the subject. */
+export function addLifetime(so: LifetimesSoFar, subject: Subject, seconds: number | undefined): void {
   const one = seconds ?? defaultTokenSeconds(subject.kind)
   so.set(subject, Math.min(one, so.get(subject) ?? one))
 }

@@ -5,7 +5,8 @@ import type { Secret } from '../../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
-import { createGitHubApps } from './app-clients.ts'
+import { appOfInstallation, createGitHubApps } from './app-clients.ts'
+import { installationObject } from './testing/desk-objects.ts'
 
 const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
@@ -81,6 +82,37 @@ describe('clients by the name of an App', () => {
     apps.set('younger', { ...older, metadata, spec: { ...older.spec, endpoints } })
     await expect(githubApps.get('younger')).rejects.toMatchObject({ code: 'invalid_configuration', reason: 'HostConflict' })
     expect((await githubApps.get('default')).endpoints.api).toBe('https://api.github.com')
+  })
+
+  test('are refused for an account of another host, whatever its ids', async () => {
+    const { githubApps, put, putSecret, key } = fixture()
+    put(1, '1')
+    putSecret('old', '1', key)
+    const { spec } = installationObject
+    const on = (host: string) => appOfInstallation(githubApps, { ...spec, app: 'default', account: { ...spec.account, host } })
+    expect((await on('github.com')).appId).toBe(5)
+    await expect(on('ghes.example')).rejects.toThrow('is on github.com, and the account is on ghes.example')
+  })
+
+  test('sign by a key server where the App names one: its token is read, and a new one replaces the client', async () => {
+    const { apps, githubApps, put, putSecret, closed } = fixture()
+    put(1, '1')
+    const [app] = apps.values()
+    if (app === undefined) throw new Error('no App')
+    const { privateKeys: _, ...rest } = app.spec
+    const transit = { address: 'https://127.0.0.1:9', mount: 'transit', key: 'app', token: { secretName: 'vault', key: 'token' } }
+    apps.set('default', { ...app, spec: { ...rest, signer: { transit } } })
+    await expect(githubApps.get('default')).rejects.toMatchObject({
+      reason: 'PrivateKeyMissing',
+      message: 'Secret vault (key token) is missing in namespace sekisho-system: create it',
+    })
+    closed.add('vault')
+    await expect(githubApps.get('default')).rejects.toThrow('the platform may not read Secret vault')
+    putSecret('vault', '1', { token: Buffer.from('hvs.one\n').toString('base64') })
+    const first = await githubApps.get('default')
+    expect((await githubApps.get('default')).client).toBe(first.client)
+    putSecret('vault', '2', { token: Buffer.from('hvs.two').toString('base64') })
+    expect((await githubApps.get('default')).client).not.toBe(first.client)
   })
 
   test('need one of two keys, survive status changes, and are replaced when a key changes', async () => {

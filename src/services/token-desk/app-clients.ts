@@ -1,6 +1,7 @@
-// Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in
-// this process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
+// Clients of GitHub by the name of a ClusterGitHubApp. Private keys, or the token of the server that has the key, are read from
+// Secrets of the platform namespace and stay in this process; a changed one takes effect at the next call, without a restart.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { platformNamespace } from '../../api/names.ts'
 import {
@@ -11,6 +12,9 @@ import {
   type GitHubEndpoints,
   type GitHubMeter,
   hostConflict,
+  pemSigner,
+  type Signer,
+  transitSigner,
 } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -26,10 +30,22 @@ export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHub
 export type GitHubApps = {
   /**
    * The same client is returned as long as the App's spec and its keys do not change.
-   * @throws AppError `not_found` for an unknown App, `invalid_configuration` when no key can be read (reason PrivateKeyMissing) or
-   * an older App says that the host is elsewhere (HostConflict); KubeError when the API server does not answer
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` when no key can be read (reason PrivateKeyMissing)
+   * or an older App says that the host is elsewhere (HostConflict); KubeError when the API server does not answer
    */
   readonly get: (appName: string) => Promise<GitHubApp>
+}
+
+/**
+ * The App through which an Installation is reached. Ids of installations, accounts and people mean something on one host only: an
+ * App on another host would answer about somebody else.
+ * @throws as `GitHubApps.get`, and `invalid_configuration` for an App of another host than that of the account
+ */
+export async function appOfInstallation(apps: GitHubApps, { app: name, account }: Installation['spec']): Promise<GitHubApp> {
+  const app = await apps.get(name)
+  if (app.endpoints.host === account.host) return app
+  const message = `ClusterGitHubApp ${name} is on ${app.endpoints.host}, and the account is on ${account.host}: onboard the account again`
+  throw new AppError('invalid_configuration', message)
 }
 
 export type GitHubAppsDeps = {
@@ -68,57 +84,69 @@ export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
       }
       const conflict = hostConflict(app, deps.apps.list())
       if (conflict !== undefined) throw new AppError('invalid_configuration', conflict, { reason: hostConflicts })
-      const { keys, revision } = await keysOf(app, deps.secretOf)
+      const { signers, revision } = await signersOf(app, deps.secretOf)
       const known = opened.get(appName)
       if (known?.revision === revision) return known
-      const fresh = { ...openClient(deps, app, keys), revision }
+      const fresh = { ...openClient(deps, app, signers), revision }
       opened.set(appName, fresh)
       return fresh
     },
   }
 }
 
+/** In a Secret. */
+type SecretKey = { readonly secretName: string; readonly key: string }
+
 /**
- * The keys that exist, and a revision of all that their client depends on: a status update must not replace it, a new key must.
+ * By the keys that exist, or by the server that has the key; and a revision of all that their client depends on: a status update
+ * must not replace it, a new key or token must.
  */
-async function keysOf(
+async function signersOf(
   app: ClusterGitHubApp,
   secretOf: ReadNamedSecret,
-): Promise<{ readonly keys: readonly SecretString[]; readonly revision: string }> {
-  const found = await Promise.all(
-    app.spec.privateKeys.map(async ({ secretName, key }) => {
-      const answer = await secretOf(secretName)
-      const secret = answer.kind === 'found' ? answer.secret : undefined
-      const encoded = secret?.data?.[key]
-      if (secret === undefined || encoded === undefined || encoded === '')
-        return answer.kind === 'forbidden' ? { forbidden: secretName } : {}
-      return {
-        key: new SecretString(Buffer.from(encoded, 'base64').toString('utf8')),
-        version: `${secretName}/${key}@${secret.metadata.resourceVersion}`,
-      }
-    }),
-  )
-  const present = found.filter(item => item.key !== undefined)
+): Promise<{ readonly signers: readonly Signer[]; readonly revision: string }> {
+  const { privateKeys, signer } = app.spec
+  const wanted = privateKeys ?? (signer ? [signer.transit.token] : [])
+  const found = await Promise.all(wanted.map(one => secretValue(one, secretOf)))
+  const present = found.filter(item => item.value !== undefined)
   if (present.length === 0) {
-    const message = missingKey(
-      app,
-      found.flatMap(({ forbidden }) => forbidden ?? []),
-    )
-    throw new AppError('invalid_configuration', message, { reason: privateKeyMissing })
+    const closed = found.flatMap(({ forbidden }) => forbidden ?? [])
+    throw new AppError('invalid_configuration', missingKey(wanted, closed), { reason: privateKeyMissing })
   }
   const revision = [app.metadata.uid, app.metadata.generation, ...present.map(item => item.version)].join(' ')
-  return { keys: present.map(item => item.key), revision }
+  const [first] = present
+  if (signer !== undefined && privateKeys === undefined && first !== undefined) {
+    // What people write into Secrets often ends with a line break.
+    const token = new SecretString(first.value.reveal().trim())
+    return { signers: [transitSigner({ ...signer.transit, token })], revision }
+  }
+  return { signers: present.map(item => pemSigner(item.value)), revision }
+}
+
+type Found = { readonly value: SecretString; readonly version: string; readonly forbidden?: never }
+type NotFound = { readonly forbidden?: string; readonly value?: never; readonly version?: never }
+
+async function secretValue({ secretName, key }: SecretKey, secretOf: ReadNamedSecret): Promise<Found | NotFound> {
+  const answer = await secretOf(secretName)
+  const secret = answer.kind === 'found' ? answer.secret : undefined
+  const encoded = secret?.data?.[key]
+  if (secret === undefined || encoded === undefined || encoded === '')
+    return answer.kind === 'forbidden' ? { forbidden: secretName } : {}
+  return {
+    value: new SecretString(Buffer.from(encoded, 'base64').toString('utf8')),
+    version: `${secretName}/${key}@${secret.metadata.resourceVersion}`,
+  }
 }
 
 /** Secrets that may not be read are named as such: creating them again would not help. */
-function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): string {
+function missingKey(keys: readonly SecretKey[], forbidden: readonly string[]): string {
   if (forbidden.length > 0)
     return `the platform may not read Secret ${forbidden.join(' or ')} in namespace ${platformNamespace}: give its ServiceAccount a Role with get on this name`
-  const wanted = spec.privateKeys.map(({ secretName, key }) => `${secretName} (key ${key})`).join(' or ')
+  const wanted = keys.map(({ secretName, key }) => `${secretName} (key ${key})`).join(' or ')
   return `Secret ${wanted} is missing in namespace ${platformNamespace}: create it`
 }
 
-function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
+function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, signers: readonly Signer[]): GitHubApp {
   const { host, appId, clientId } = app.spec
   const endpoints = endpointsOfApp(app)
   const { isLeader, log, clock, fetch, meter } = deps
@@ -126,7 +154,7 @@ function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: re
     endpoints,
     appId,
     clientId,
-    privateKeys,
+    signers,
     isLeader,
     log,
     clock,

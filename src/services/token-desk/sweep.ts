@@ -1,6 +1,6 @@
-// What the token desk does every fifteen seconds: it records an outcome for intents whose process ended, ends tokens whose life is over,
-// retries revocations, deletes the ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never
-// recorded is unknown to everybody; its audit record says when it expires at the latest.
+// What the token desk does every fifteen seconds: it records an outcome for intents whose process ended, ends tokens whose life
+// is over, retries revocations, deletes the ciphertext of tokens that expired, and deletes ended rows. A token that was minted
+// and never recorded is unknown to everybody; its audit record says when it expires at the latest.
 import type { Clock } from '../../lib/clock.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'

@@ -10,7 +10,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { KeyedBuckets } from '../../../lib/limits/keyed-buckets.ts'
 import { spreadOf } from '../../../lib/limits/spread.ts'
-import type { GitHubApps } from '../../../services/token-desk/app-clients.ts'
+import { appOfInstallation, type GitHubApps } from '../../../services/token-desk/app-clients.ts'
 import {
   type PlatformRequest,
   type SingleUseTokenDeps,
@@ -81,7 +81,7 @@ async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, 
     permissions: { members: 'read' },
   }
   try {
-    const app = await deps.githubApps.get(spec.app)
+    const app = await appOfInstallation(deps.githubApps, spec)
     const clientDeps = { endpoints: app.endpoints, log, clock, ...defined({ fetch }) }
     const missing = await withSingleUseToken(deps, app, {
       request,
