@@ -4,7 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, hostField, numericId, permissionLevel } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
-import { grantDeliveries } from './grant-delivery.ts'
+import { grantDeliveries } from './repository-grant/delivery.ts'
 import { grantSubjectKinds } from './repository-grant.ts'
 
 /** What a rule can say; `src/policy/grants` says which one wins. */

@@ -13,12 +13,12 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
-import { deliveryFields, deliveryNameRule, deliverySpecRules } from './grant-delivery.ts'
-import { grantAuditField, grantDecisions, grantSubjectKinds, tokenLifetimesField } from './grant-status.ts'
+import { deliveryFields, deliveryNameRule, deliverySpecRules } from './repository-grant/delivery.ts'
 import { grantReasons } from './repository-grant/reasons.ts'
+import { grantAuditField, grantDecisions, grantSubjectKinds, tokenLifetimesField } from './repository-grant/status.ts'
 
-export type { GrantDecisionName } from './grant-status.ts'
-export { grantDecisions, grantSubjectKinds } from './grant-status.ts'
+export type { GrantDecisionName } from './repository-grant/status.ts'
+export { grantDecisions, grantSubjectKinds } from './repository-grant/status.ts'
 
 /** Reasons of the conditions. */
 export const repositoryGrantReasons = grantReasons.names

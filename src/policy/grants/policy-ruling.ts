@@ -1,7 +1,7 @@
 // What the rules say about one RepositoryGrant, by what is known of it: the rules of the platform without policies, otherwise
 // the policies. Pure: the controller decides by it, and `sekisho policy test` says beforehand what the controller will decide.
 
-import { optInDelivery } from '../../api/github/grant-delivery.ts'
+import { optInDelivery } from '../../api/github/repository-grant/delivery.ts'
 import {
   type GrantDecisionName,
   type RepositoryGrant,

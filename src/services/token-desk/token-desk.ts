@@ -1,7 +1,7 @@
 // What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens.
 // There is no other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
 // (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
-import type { GrantDelivery } from '../../api/github/grant-delivery.ts'
+import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { GitHubEndpoints } from '../../github/index.ts'
 import type { SecretString } from '../../lib/secret-string.ts'

@@ -1,6 +1,6 @@
 // The reasons of the conditions of a RepositoryGrant, each with its class and what to do.
 import { defineReasons, pacedByPlatform, rightMissing } from '../../reasons/reason.ts'
-import { deliveryReasons } from '../grant-delivery.ts'
+import { deliveryReasons } from './delivery.ts'
 
 /** Their names are `repositoryGrantReasons`. */
 export const grantReasons = defineReasons(

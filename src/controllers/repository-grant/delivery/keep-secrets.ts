@@ -5,7 +5,7 @@
 import { applicationAccount } from '../../../api/application-account.ts'
 import { application } from '../../../api/apps/application.ts'
 import { type Secret, secrets, serviceAccounts } from '../../../api/builtin/index.ts'
-import { optInDelivery } from '../../../api/github/grant-delivery.ts'
+import { optInDelivery } from '../../../api/github/repository-grant/delivery.ts'
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../../api/github/repository-grant.ts'
 import { tokenSecretName } from '../../../api/reserved-secrets.ts'
 import { noVersion } from '../../../api/resource.ts'

@@ -3,7 +3,7 @@
 // the token: by it an edit is found, and the token in the registry.
 import { createHash } from 'node:crypto'
 import { type Secret, secrets } from '../../../api/builtin/index.ts'
-import type { TokenSecretFormat } from '../../../api/github/grant-delivery.ts'
+import type { TokenSecretFormat } from '../../../api/github/repository-grant/delivery.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../../api/github/repository-grant.ts'
 import { domain } from '../../../api/kind.ts'
 import { labels, ownerLabel } from '../../../api/names.ts'

@@ -1,6 +1,6 @@
 // Random policies and facts for tests and the bench: names, ids and levels from small sets, so that rules meet.
 import fc from 'fast-check'
-import { grantDeliveries } from '../../../api/github/grant-delivery.ts'
+import { grantDeliveries } from '../../../api/github/repository-grant/delivery.ts'
 import { requesterRoles, visibilities } from '../../../api/github/grant-policy.ts'
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'

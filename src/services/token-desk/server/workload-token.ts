@@ -1,6 +1,6 @@
 // From an identified workload and the name of a grant to a token of the desk: the one way for everything that serves workloads.
 // It discloses nothing about grants: a refusal is always the same.
-import type { GrantDelivery } from '../../../api/github/grant-delivery.ts'
+import type { GrantDelivery } from '../../../api/github/repository-grant/delivery.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { DeliveredToken, TokenDesk, TokenRequest } from '../token-desk.ts'

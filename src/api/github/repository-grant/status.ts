@@ -1,6 +1,6 @@
 // Parts of RepositoryGrant that its status and its policies share: what a grant can name, what can be decided about it, and how
 // long its tokens live.
-import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
+import { choice, integer, list, object, optional, text } from '../../schema/schema.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'Application', 'RemoteSync', 'AppPipeline'] as const

@@ -1,8 +1,8 @@
 // The ways in which the subjects of a RepositoryGrant may use it, and what the delivery by a Secret needs beside.
-import { defineReasons } from '../reasons/reason.ts'
-import { maxTokenSecretAccount, tokenSecretName } from '../reserved-secrets.ts'
-import { choice, choiceOfThisVersion, object, optional } from '../schema/schema.ts'
-import { gitField, gitRule } from './grant-git.ts'
+import { defineReasons } from '../../reasons/reason.ts'
+import { maxTokenSecretAccount, tokenSecretName } from '../../reserved-secrets.ts'
+import { choice, choiceOfThisVersion, object, optional } from '../../schema/schema.ts'
+import { gitField, gitRule } from './git.ts'
 
 export const grantDeliveries = ['TokenEndpoint', 'GitProxy', 'Secret'] as const
 export type GrantDelivery = (typeof grantDeliveries)[number]

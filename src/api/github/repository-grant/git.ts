@@ -1,5 +1,5 @@
 // `spec.git` of a RepositoryGrant: what passes the git proxy under it.
-import { list, object, optional, text } from '../schema/schema.ts'
+import { list, object, optional, text } from '../../schema/schema.ts'
 
 /** Branches and tags, and in their names what git allows there, and stars. */
 const refPattern = '^refs/(heads|tags)/[^ ~^:?\\[\\\\]+$'
