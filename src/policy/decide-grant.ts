@@ -72,7 +72,7 @@ function evaluator(rules: readonly GrantRule[]): (atom: Atom) => AtomResult {
   if (rules.length === 0) return atom => ({ atom, effect: 'none', rule: undefined })
   const enforcer = enforcerOf(rules)
   const named = new Set(rules.map(({ repositoryId }) => String(repositoryId)))
-  // Repositories that no rule names are one and the same to the rules: a grant of 50 is asked about as one of a single repository.
+  // Repositories that no rule names are the same to all rules: a grant of 50 is asked about as one of a single repository.
   const known = new Map<string, Omit<AtomResult, 'atom'>>()
   return atom => {
     const { subject, permission, level } = atom

@@ -78,117 +78,115 @@ const subject = object(
   { description: 'One subject of a grant.' },
 )
 
-const policyRule = (rules: readonly Rule[]) =>
-  object(
-    {
-      name: text({ description: 'The name of the rule, which decisions name.', max: 63, pattern: dnsLabel }),
-      effect: choiceOfThisVersion(ruleEffects, {
+const ruleFields = {
+  name: text({ description: 'The name of the rule, which decisions name.', max: 63, pattern: dnsLabel }),
+  effect: choiceOfThisVersion(ruleEffects, {
+    description:
+      'What the rule says about what it matches. `Deny` wins over `RequireApproval`, which wins over `Allow`. What no rule allows, with or without approval, is denied.',
+  }),
+  approvals: optional(
+    integer({
+      description:
+        'For `RequireApproval`: how many admins of the tenant have to approve, the requester not among them. One when omitted.',
+      min: 1,
+      max: 5,
+    }),
+  ),
+  host: optional(hostField),
+  requesters: optional(
+    list(requester, {
+      description: 'By whom the grant is requested. Everybody when omitted.',
+      min: 1,
+      max: 20,
+    }),
+  ),
+  repositories: optional(
+    list(
+      text({
         description:
-          'What the rule says about what it matches. `Deny` wins over `RequireApproval`, which wins over `Allow`. What no rule allows, with or without approval, is denied.',
-      }),
-      approvals: optional(
-        integer({
-          description:
-            'For `RequireApproval`: how many admins of the tenant have to approve, the requester not among them. One when omitted.',
-          min: 1,
-          max: 5,
-        }),
-      ),
-      host: optional(hostField),
-      requesters: optional(
-        list(requester, {
-          description: 'By whom the grant is requested. Everybody when omitted.',
-          min: 1,
-          max: 20,
-        }),
-      ),
-      repositories: optional(
-        list(
-          text({
-            description:
-              'Repositories as `owner/name`. `*` stands for any number of characters within the owner or within the name, never for the slash. Upper and lower case are the same, as on GitHub.',
-            max: 140,
-            pattern: repositoryPattern,
-            rules: [
-              {
-                rule: "!self.contains('**')",
-                message:
-                  'a pattern of repositories must not contain **: one * stands for any number of characters between slashes',
-                reason: 'FieldValueInvalid',
-              },
-            ],
-          }),
+          'Repositories as `owner/name`. `*` stands for any number of characters within the owner or within the name, never for the slash. Upper and lower case are the same, as on GitHub.',
+        max: 140,
+        pattern: repositoryPattern,
+        rules: [
           {
-            description: 'The repositories by their present names. All when this and `repositoryIds` are omitted.',
-            min: 1,
-            max: 20,
+            rule: "!self.contains('**')",
+            message: 'a pattern of repositories must not contain **: one * stands for any number of characters between slashes',
+            reason: 'FieldValueInvalid',
           },
-        ),
-      ),
-      repositoryIds: optional(
-        list(numericId('The numeric id of a repository.'), {
-          description: 'The repositories by their ids, which stay the same when a repository is renamed.',
-          min: 1,
-          max: 50,
-        }),
-      ),
-      visibility: optional(
-        list(choice(visibilities, { description: 'Who can see a repository.' }), {
-          description: 'The rule matches only repositories with one of these visibilities. All when omitted.',
-          min: 1,
-          max: 3,
-          unique: 'set',
-        }),
-      ),
-      permissions: map(permissionLevel, {
-        description:
-          'Permissions of GitHub Apps and their levels, such as `contents: read`; `*` stands for every permission. `Allow` is up to this level, `Deny` from this level on. `RequireApproval` allows this level, with approval, and requires approval from this level on. At least one.',
-        max: 40,
+        ],
       }),
-      tokenLifetimeSeconds: optional(
-        integer({
-          description:
-            'How long tokens live under the grants that the rule matches, in seconds: then the platform revokes them at GitHub. The shortest time of all rules that match counts, also between a GrantPolicy and a ClusterGrantPolicy. Without any, tokens of workloads live for 900 seconds, those that the platform uses for a RemoteSync or an AppPipeline for an hour.',
-          min: 60,
-          max: 3600,
-        }),
-      ),
-      subjects: optional(list(subject, { description: 'For which subjects of grants. All when omitted.', min: 1, max: 20 })),
-      deliveries: optional(
-        list(choice(grantDeliveries, { description: 'A delivery of grants.' }), {
-          description:
-            'For which deliveries of grants. All when omitted, with one exception: what a ClusterGrantPolicy allows, with or without approval, it allows for the delivery `Secret` only in a rule that names it here.',
-          min: 1,
-          max: 3,
-          unique: 'set',
-        }),
-      ),
-    },
-    {
-      description: 'One rule. It matches what all of its fields match.',
-      rules: [
-        {
-          rule: "self.permissions.size() > 0 && self.permissions.all(name, name == '*' || name.matches('^[a-z][a-z_]{0,63}$'))",
-          message: 'permissions must name at least one permission, such as contents: read, or *',
-          reason: 'FieldValueInvalid',
-          fieldPath: '.permissions',
-        },
-        {
-          rule: "!has(self.approvals) || self.effect == 'RequireApproval'",
-          message: 'approvals belongs to rules with the effect RequireApproval',
-          reason: 'FieldValueInvalid',
-          fieldPath: '.approvals',
-        },
-        {
-          rule: "!has(self.tokenLifetimeSeconds) || self.effect != 'Deny'",
-          message: 'tokenLifetimeSeconds belongs to rules that allow: under what is denied there are no tokens',
-          reason: 'FieldValueInvalid',
-          fieldPath: '.tokenLifetimeSeconds',
-        },
-        ...rules,
-      ],
-    },
-  )
+      {
+        description: 'The repositories by their present names. All when this and `repositoryIds` are omitted.',
+        min: 1,
+        max: 20,
+      },
+    ),
+  ),
+  repositoryIds: optional(
+    list(numericId('The numeric id of a repository.'), {
+      description: 'The repositories by their ids, which stay the same when a repository is renamed.',
+      min: 1,
+      max: 50,
+    }),
+  ),
+  visibility: optional(
+    list(choice(visibilities, { description: 'Who can see a repository.' }), {
+      description: 'The rule matches only repositories with one of these visibilities. All when omitted.',
+      min: 1,
+      max: 3,
+      unique: 'set',
+    }),
+  ),
+  permissions: map(permissionLevel, {
+    description:
+      'Permissions of GitHub Apps and their levels, such as `contents: read`; `*` stands for every permission. `Allow` is up to this level, `Deny` from this level on. `RequireApproval` allows this level, with approval, and requires approval from this level on. At least one.',
+    max: 40,
+  }),
+  tokenLifetimeSeconds: optional(
+    integer({
+      description:
+        'How long tokens live under the grants that the rule matches, in seconds: then the platform revokes them at GitHub. The shortest time of all rules that match counts, also between a GrantPolicy and a ClusterGrantPolicy. Without any, tokens of workloads live for 900 seconds, those that the platform uses for a RemoteSync or an AppPipeline for an hour.',
+      min: 60,
+      max: 3600,
+    }),
+  ),
+  subjects: optional(list(subject, { description: 'For which subjects of grants. All when omitted.', min: 1, max: 20 })),
+  deliveries: optional(
+    list(choice(grantDeliveries, { description: 'A delivery of grants.' }), {
+      description:
+        'For which deliveries of grants. All when omitted, with one exception: what a ClusterGrantPolicy allows, with or without approval, it allows for the delivery `Secret` only in a rule that names it here.',
+      min: 1,
+      max: 3,
+      unique: 'set',
+    }),
+  ),
+}
+
+const policyRule = (rules: readonly Rule[]) =>
+  object(ruleFields, {
+    description: 'One rule. It matches what all of its fields match.',
+    rules: [
+      {
+        rule: "self.permissions.size() > 0 && self.permissions.all(name, name == '*' || name.matches('^[a-z][a-z_]{0,63}$'))",
+        message: 'permissions must name at least one permission, such as contents: read, or *',
+        reason: 'FieldValueInvalid',
+        fieldPath: '.permissions',
+      },
+      {
+        rule: "!has(self.approvals) || self.effect == 'RequireApproval'",
+        message: 'approvals belongs to rules with the effect RequireApproval',
+        reason: 'FieldValueInvalid',
+        fieldPath: '.approvals',
+      },
+      {
+        rule: "!has(self.tokenLifetimeSeconds) || self.effect != 'Deny'",
+        message: 'tokenLifetimeSeconds belongs to rules that allow: under what is denied there are no tokens',
+        reason: 'FieldValueInvalid',
+        fieldPath: '.tokenLifetimeSeconds',
+      },
+      ...rules,
+    ],
+  })
 
 const spec = (whose: string, ruleRules: readonly Rule[]) =>
   object(

@@ -1,7 +1,8 @@
 // Decides a grant by the policies of its namespace and of the cluster: what both allow is allowed, and what one denies is
 // denied. Pure. The controller and `sekisho policy test` ask this one function.
-import { optInDelivery } from '../../api/github/repository-grant/delivery.ts'
+
 import { type RequesterRole, requesterRoles } from '../../api/github/grant-policy.ts'
+import { optInDelivery } from '../../api/github/repository-grant/delivery.ts'
 import type { Needs, PolicyAtom, PolicyFacts, PolicyVerdict, RuleOrigin } from './policy-facts.ts'
 import { type Found, findRules, type Open, type PolicyLayer, policyLayer } from './policy-layer.ts'
 import { addLifetime, type LifetimesSoFar, lifetimesOf, shorter } from './token-lifetime.ts'

@@ -1,7 +1,8 @@
 // The input and the result of a decision by policies. Values only. What is not known yet is absent, and a decision says what it
 // needs of it: nothing that is unknown counts as allowed.
-import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'
+
 import type { RequesterRole, Visibility } from '../../api/github/grant-policy.ts'
+import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'
 import type { SubjectKind } from '../grant-facts.ts'
 import type { PermissionLevel } from '../permission-level.ts'
 import type { TokenLifetime } from './token-lifetime.ts'

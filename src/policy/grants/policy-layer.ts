@@ -2,8 +2,8 @@
 // state of the objects. Pure. It finds the rules that match one combination, and says of those whose match depends on facts that
 // are not known that they may match. A test holds it to casbin over all rules (docs/adr/0086-policies-of-grants.md).
 import { createHash } from 'node:crypto'
-import { type GrantDelivery, optInDelivery } from '../../api/github/repository-grant/delivery.ts'
 import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
+import { type GrantDelivery, optInDelivery } from '../../api/github/repository-grant/delivery.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { compareText } from '../../lib/text/compare-text.ts'
 import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'

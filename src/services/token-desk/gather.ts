@@ -2,9 +2,9 @@
 // server itself before a token is minted and before one is delivered, because a cache may not have observed yet that a grant
 // was revoked. Absence is a fact and never an error; this file never writes.
 
-import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
+import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'

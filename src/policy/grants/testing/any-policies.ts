@@ -1,7 +1,7 @@
 // Random policies and facts for tests and the bench: names, ids and levels from small sets, so that rules meet.
 import fc from 'fast-check'
-import { grantDeliveries } from '../../../api/github/repository-grant/delivery.ts'
 import { requesterRoles, visibilities } from '../../../api/github/grant-policy.ts'
+import { grantDeliveries } from '../../../api/github/repository-grant/delivery.ts'
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, roleKey, teamKey } from '../policy-facts.ts'
