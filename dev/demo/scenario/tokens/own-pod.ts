@@ -14,7 +14,7 @@ export type PodProgram = {
 
 const here = ['-n', tenantNamespace]
 
-/** Runs the pod anew to its end, with the image of the demo's Application. Resolves to its output; throws it when the pod failed. */
+/** Runs the pod anew to its end, with the image of the demo's Application. Resolves to its output, and throws it on failure. */
 export async function podOutput(demo: DemoContext, dave: Person, program: PodProgram): Promise<string> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
     mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
