@@ -106,7 +106,7 @@ export const jobNameLabel = 'batch.kubernetes.io/job-name'
 /** The ServiceAccount of the pods of isolated Applications, in each tenant's namespace: without rights, named by no grant. */
 export const isolatedServiceAccount = 'sekisho-isolated'
 
-/** Secrets whose names begin with this belong to the platform: admission refuses every use of them by a tenant. */
+/** Secrets whose names begin with this hold GitHub tokens: only pods under the ServiceAccount in the name may refer to one. */
 export const reservedSecretPrefix = 'ghtok-'
 
 /** Secrets whose names begin with this hold the platform's credentials for the image registry; only it changes them. */

@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts'
 import { type Access, accessOf } from './named-subjects.ts'
 
 /** A ConfigMap has at most 1 MB; what is longer was not meant. */
-const mostBytes = 256 * 1024
+const maxBytes = 256 * 1024
 const intervalMilliseconds = 250
 
 export type AccessFiles = {
@@ -16,6 +16,11 @@ export type AccessFiles = {
 
 type Texts = { readonly readers: string; readonly namespaces: string }
 
+// Memory (names of the authorizer): who reads, and where Secrets may be listed, as the files said last
+//   life: the process
+//   bound: two files of at most 256 KB
+//   freshness: 250 ms after the kubelet's update; of files that cannot be used the last usable ones
+//   replicas: each reads
 /**
  * The files `readers` and `namespaces` of the folder; one that does not exist names nobody. Throws `invalid_configuration` when
  * they cannot be used at the start. Later the last usable ones stay, and the log says so.
@@ -49,10 +54,10 @@ function readTexts(folder: string): Texts {
 function readText(path: string): string {
   try {
     const bytes = readFileSync(path)
-    if (bytes.length <= mostBytes) return bytes.toString('utf8')
+    if (bytes.length <= maxBytes) return bytes.toString('utf8')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return ''
     throw new AppError('invalid_configuration', `failed to read ${path}: ${messageOf(cause)}`, { cause })
   }
-  throw new AppError('invalid_configuration', `${path} has more than ${mostBytes} bytes: name groups`)
+  throw new AppError('invalid_configuration', `${path} has more than ${maxBytes} bytes: name groups`)
 }

@@ -103,6 +103,19 @@ describe('the namespace of the platform', () => {
   })
 })
 
+test('one name in all namespaces is no name: it may be that of an App key', () => {
+  for (const verb of ['list', 'watch'])
+    for (const name of ['github-app-key', 'build-secrets-1', 'plain'])
+      expect(asks({ verb, namespace: '', name })).toContain('all Secrets in all namespaces')
+  expect(asks({ verb: 'list', namespace: 'tools', name: 'plain' })).toBeUndefined()
+})
+
+test('pods of the platform are evicted, within its budgets, by whom RBAC allows to drain a node', () => {
+  expect(
+    asks({ namespace: 'sekisho-system', resource: 'pods', subresource: 'eviction', verb: 'create', name: 'x' }),
+  ).toBeUndefined()
+})
+
 describe('named subjects', () => {
   const named = [
     { user: 'ada', groups: [] },

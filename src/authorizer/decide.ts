@@ -2,7 +2,7 @@
 // opinion; the authorizers that follow, such as RBAC, allow. A field that is missing never makes a read look like none.
 import { auditCheckpoints } from '../api/audit/audit-access.ts'
 import { platformNamespace } from '../api/names.ts'
-import { isBuildSecret, isReservedSecretName, reservedSecretNames } from '../api/reserved-secrets.ts'
+import { isBuildSecret, isReservedSecretName } from '../api/reserved-secrets.ts'
 import { type Access, accountUser, type NamedSubjects } from './named-subjects.ts'
 import type { AccessReview, AskedResource } from './review.ts'
 
@@ -87,18 +87,19 @@ function isOpenToAll({ verb, group, resource, name }: AskedResource): boolean {
   return resource === 'namespaces' || (resource === 'configmaps' && verb === 'get' && name === auditCheckpoints)
 }
 
-/** What network plugins and load balancers write about pods and Services, events, and objects of other products are none. */
+/** What network plugins and load balancers write, Events, objects of other products, and evictions, which budgets bound, are none. */
 function changesPlatform({ group, resource, subresource }: AskedResource): boolean {
-  return builtInGroups.includes(group) && resource !== 'events' && subresource !== 'status'
+  return builtInGroups.includes(group) && resource !== 'events' && !['status', 'eviction'].includes(subresource)
 }
 
 function ofSecrets(asked: AskedResource, openNamespaces: ReadonlySet<string>): string | undefined {
   const { verb, group, resource, namespace, name } = asked
   // Only a create shows nothing of what is stored: errors and dry runs of all other verbs do.
   if (!isSecret(group, resource) || verb === 'create') return undefined
-  if (name === '') return openNamespaces.has(namespace) ? undefined : unnamed(verb, namespace)
+  // One name in all namespaces is that of any Secret there, the App keys among them.
+  if (name === '' || namespace === '') return openNamespaces.has(namespace) ? undefined : unnamed(verb, namespace)
   if (isReservedSecretName(name) || isBuildSecret(namespace, name))
-    return `the Secret ${name} is the platform’s, as all named ${reservedSecretNames}: pods get its values by reference, and an administrator names who else reads it (${guide})`
+    return `the Secret ${name} is the platform’s: pods get its values by reference, and an administrator names who else reads it (${guide})`
   return undefined
 }
 

@@ -24,8 +24,8 @@ export type AuthorizerServerDeps = {
 /** A person with 500 groups has 50 KB of them. Selectors of a list may be larger, and decide nothing. */
 const bodyLimit = 256 * 1024
 const budget = { requests: 512, bytes: 128 * bodyLimit, bodyLimit }
-/** API servers keep a few connections each, and open more while many requests are under way. */
-const connections = { most: 1024, maxOfClient: 512 }
+/** Each review that is under way has a connection of its own: there is room for far more than are judged, so that these are denied. */
+const connections = { most: 8192, maxOfClient: 4096 }
 
 const overflow = reviewAnswer(
   'the authorizer of Sekisho was asked too much at once or with too long selectors: ask for fewer, and try again',

@@ -1,7 +1,7 @@
 // The objects that the rows of the matrix act on, created before any policy or webhook is installed.
 import { kinds } from '../../src/api/registry.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { fluxDefinitions } from '../fixtures/kpack-definitions.ts'
+import { operatorDefinitions } from '../fixtures/kpack-definitions.ts'
 import type { AttackCluster } from './attack-cluster.ts'
 import { dave, everything, mia, platformAdministrator } from './identities.ts'
 import {
@@ -50,6 +50,8 @@ const everyGroup = [
   'kpack.io',
   'source.toolkit.fluxcd.io',
   'kustomize.toolkit.fluxcd.io',
+  'external-secrets.io',
+  'cert-manager.io',
   ...new Set(kinds.map(({ group }) => group)),
 ]
 
@@ -94,7 +96,7 @@ async function makeExisting(admin: AttackCluster['admin'], existing: Existing): 
 /** Creates the objects; the cluster must be empty. */
 export async function createFixtures({ admin, as }: AttackCluster): Promise<void> {
   await bindRights(admin)
-  for (const definition of fluxDefinitions) {
+  for (const definition of operatorDefinitions) {
     const { group, names, versions } = definition.spec
     await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
     await waitUntil(`${names.plural} are served`, async () => {

@@ -120,7 +120,7 @@ test(
     })
     expect([textIn(secret, 'username'), textIn(secret, 'password')]).toEqual(['x-access-token', token])
     expect(await reads(fixture, token)).toBe(200)
-    const log = await environment.store.audit.list({ limit: 1000 })
+    const log = await environment.store.audit.list({ namespace, limit: 1000 })
     const delivery = log.find(({ action, details }) => action === 'token.delivered' && details['delivery'] === 'Secret')
     expect(delivery).toMatchObject({ actor: 'sekisho:repository-grant', namespace })
 

@@ -79,6 +79,17 @@ const unrestrictedPod = {
   },
 }
 
+type DenyingSpec = {
+  readonly podSelector: object
+  readonly policyTypes?: readonly string[]
+  readonly ingress?: readonly unknown[]
+  readonly egress?: readonly unknown[]
+}
+
+function allowsNothing({ policyTypes, ingress = [], egress = [] }: DenyingSpec, type: string): boolean {
+  return policyTypes?.includes(type) === true && (type === 'Ingress' ? ingress : egress).length === 0
+}
+
 function namespaceIsWalled({ admin }: World, namespace: string): readonly Attempt[] {
   return [
     {
@@ -99,10 +110,10 @@ function namespaceIsWalled({ admin }: World, namespace: string): readonly Attemp
       name: `namespace ${namespace}: default deny of the network, both ways`,
       async run() {
         const { items } = (await admin.call('GET', `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`)) as {
-          items: readonly { spec: { podSelector: object; policyTypes?: readonly string[] } }[]
+          items: readonly { spec: DenyingSpec }[]
         }
         const selectsAll = items.filter(({ spec }) => Object.keys(spec.podSelector).length === 0)
-        const missing = ['Ingress', 'Egress'].filter(type => !selectsAll.some(({ spec }) => spec.policyTypes?.includes(type)))
+        const missing = ['Ingress', 'Egress'].filter(type => !selectsAll.some(({ spec }) => allowsNothing(spec, type)))
         return missing.length === 0
           ? stopped('network', `${items.length} policies`)
           : succeeded(`no policy for ${missing.join(' and ')} of all pods`)

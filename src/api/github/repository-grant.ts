@@ -4,6 +4,7 @@ import { applicationAccountPrefix } from '../application-account.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
 import {
+  dnsSubdomain,
   numericId,
   objectName,
   observedWakeField,
@@ -68,7 +69,7 @@ export const repositoryGrant = defineKind({
               description:
                 'The kind of the subject: `Application` for the pods of an Application and no others, `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync, `AppPipeline` for the list of pull requests of an AppPipeline.',
             }),
-            name: text({ description: 'The name of the subject in this namespace.', max: 253 }),
+            name: text({ description: 'The name of the subject in this namespace.', max: 253, pattern: dnsSubdomain }),
           },
           { description: 'One subject that may request tokens.' },
         ),
@@ -144,6 +145,11 @@ export const repositoryGrant = defineKind({
       }),
     ),
     audit: grantAuditField,
+    approvedUntil: optional(
+      timestamp(
+        'When the approval by break-glass of a platform admin ends, and with it every token. Absent for other approvals.',
+      ),
+    ),
     approvals: optional(
       object(
         {

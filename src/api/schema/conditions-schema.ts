@@ -2,6 +2,9 @@
 import { timestamp } from './fields.ts'
 import { choice, integer, list, object, text } from './schema.ts'
 
+/** Characters. */
+export const maxConditionMessage = 4096
+
 export const conditionsSchema = list(
   object(
     {
@@ -16,7 +19,7 @@ export const conditionsSchema = list(
         max: 128,
         pattern: '^[A-Za-z][A-Za-z0-9]*$',
       }),
-      message: text({ description: 'Why, as text for people, and what to do about it.', min: 0, max: 4096 }),
+      message: text({ description: 'Why, as text for people, and what to do about it.', min: 0, max: maxConditionMessage }),
       lastTransitionTime: timestamp('When `status` last changed.'),
       observedGeneration: integer({
         description: 'The `metadata.generation` for which the condition was determined.',

@@ -5,6 +5,8 @@ import { choice, integer, list, map, object, optional, text } from './schema.ts'
 
 /** RFC 1123 label: the name of a Kubernetes object that must also be a DNS label. */
 export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
+/** The form of the names of most objects. */
+export const dnsSubdomain = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$'
 
 /**
  * A host name of at least two labels in lower case (RFC 1123), none longer than 63 characters (RFC 1035 §2.3.4). The last label

@@ -13,11 +13,11 @@ import { type AnswerGrantDeps, type AnswerRequest, answerGrant } from './answer-
 const [olivia, dave] = ['github|github.test|1001', 'github|github.test|1002']
 const uid = '0a5e1f7c-3b1d-4c62-9f0e-6d2f8b7a9c11'
 
-const grant = (metadata: object = {}, decision = 'Waiting') =>
+const grant = (metadata: object = {}, decision = 'Waiting', isLooked = true) =>
   ({
     metadata: { name: 'publish', namespace: 'acme', uid, ...metadata },
     spec: { installation: 'github', requestedBy: dave },
-    status: { decision },
+    status: { decision, ...(isLooked ? { requestedRepositories: [{ id: 4001, name: 'acme/shop' }] } : {}) },
   }) as unknown as RepositoryGrant
 
 type World = {
@@ -126,6 +126,7 @@ describe('nothing is written, and the log says so, for', () => {
     ['one that is being deleted', grant({ deletionTimestamp: '2026-01-01T00:00:00Z' }), {}],
     ['one that was approved meanwhile', grant({}, 'Approved'), {}],
     ['one that was denied meanwhile', grant({}, 'Denied'), { answer: 'Deny' }],
+    ['one whose repositories nobody has looked up yet', grant({}, 'Waiting', false), {}],
   ])('nor for %s', async (_what, of, change) => {
     const { deps, records, created } = world({ grant: of })
     await expect(answerGrant(deps, request(change))).rejects.toMatchObject({ code: 'conflict' })

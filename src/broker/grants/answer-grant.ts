@@ -50,7 +50,7 @@ function requirePerson({ subject }: Identity): Person {
 function requireAsked({ metadata, status }: RepositoryGrant, { name, uid }: AnswerRequest): void {
   if (metadata.uid !== uid || metadata.deletionTimestamp !== undefined)
     throw new AppError('conflict', `${name} is another grant than the one that the page showed: load the page again and look`)
-  if (status?.decision !== 'Waiting')
+  if (status?.decision !== 'Waiting' || status.requestedRepositories === undefined)
     throw new AppError('conflict', `${name} does not wait for approval any more: load the page again and look`)
 }
 

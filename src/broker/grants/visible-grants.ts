@@ -8,6 +8,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
 import { isAbout } from '../../policy/grants/approvals.ts'
 import type { AccessQuestion, AccessReviews } from '../people/access-reviews.ts'
 import type { People } from '../people/people.ts'
@@ -26,7 +27,7 @@ export type GrantsView = {
 }
 
 export type VisibleGrants = {
-  /** Those that wait, by name. Rejects with `not_found` for who may not list RepositoryGrants. */
+  /** Those that wait, the oldest first. Rejects with `not_found` for who may not list RepositoryGrants. */
   readonly waiting: (identity: Identity, namespace: string) => Promise<GrantsView>
   /** Rejects with `not_found`, also for who may not get it. */
   readonly find: (identity: Identity, namespace: string, name: string) => Promise<RepositoryGrant>
@@ -44,9 +45,12 @@ const maxGrants = 50
 const maxAnswers = 500
 const maxLogins = 50
 
-/** The RepositoryGrants of the namespace that wait for people, by name. */
+/** The RepositoryGrants of the namespace that wait for people, the oldest first: whoever makes many hides none of before. */
 export function waitingGrants(grants: Pick<Cache<RepositoryGrant>, 'list'>, namespace: string): readonly RepositoryGrant[] {
-  return byName(grants.list(namespace).filter(({ status }) => status?.decision === 'Waiting'))
+  const since = ({ metadata }: RepositoryGrant): string => metadata.creationTimestamp ?? ''
+  return byName(grants.list(namespace).filter(({ status }) => status?.decision === 'Waiting')).toSorted((a, b) =>
+    compareText(since(a), since(b)),
+  )
 }
 
 function notFound(): AppError {

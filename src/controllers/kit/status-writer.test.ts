@@ -131,6 +131,12 @@ test('a controller can record an Event for each changed message', async () => {
   expect(recorded).toEqual([{ type: 'Warning', reason: 'Before', message: 'other words' }])
 })
 
+test('a message is cut to what the schema takes: a longer one would keep the whole status from being written', async () => {
+  const { writer, sent } = fixture()
+  await writer.write(thing('1'), ready('False', 'Failed', 'x'.repeat(5000)))
+  expect(sent).toMatchObject([{ status: { conditions: [{ message: `${'x'.repeat(4095)}…` }] } }])
+})
+
 test('a text that was cut inside of a character is sent once: the server stores the replacement for the half of it', async () => {
   const { writer, sent } = fixture()
   const cut = `log: ${'🚀'.slice(0, 1)}`

@@ -6,6 +6,7 @@ import type { KindDefinition } from '../../api/kind.ts'
 import { classOf, type ReasonClass } from '../../api/reasons/reason.ts'
 import type { Condition, KubeObject, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
+import { maxConditionMessage } from '../../api/schema/conditions-schema.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -57,6 +58,15 @@ const eventTypes: Readonly<Record<ReasonClass, ObjectEvent['type']>> = {
   failed: 'Warning',
 }
 
+/** A message that is too long would keep the whole status from being written. */
+function bounded<S extends Status>(status: S): S {
+  const { conditions = [] } = status
+  if (conditions.every(({ message }) => message.length <= maxConditionMessage)) return status
+  const cut = (message: string): string =>
+    message.length <= maxConditionMessage ? message : `${message.slice(0, maxConditionMessage - 1)}…`
+  return { ...status, conditions: conditions.map(one => ({ ...one, message: cut(one.message) })) }
+}
+
 // Each write adds one entry and checks the two oldest, dropping those that the cache has caught up with: the map shrinks to
 // unobserved writes.
 const checksPerWrite = 2
@@ -102,7 +112,7 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
     },
     async write(object, wanted) {
       // Messages have parts of logs and names of branches, cut to their bounds.
-      const status = wellFormed(wanted)
+      const status = wellFormed(bounded(wanted))
       if (sameJson(object.status, status)) return object
       const { apiVersion, kind } = type
       const { uid } = object.metadata

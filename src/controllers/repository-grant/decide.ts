@@ -6,6 +6,7 @@ import {
   repositoryGrantReasons as reasons,
 } from '../../api/github/repository-grant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
 import { auditRuling, policyRuling } from '../../policy/grants/policy-ruling.ts'
 import type { TokenLifetime } from '../../policy/grants/token-lifetime.ts'
@@ -24,6 +25,8 @@ export type Ruling = Refusal & {
   /** While it waits; absent in a ruling of an earlier time. */
   readonly approvals?: { readonly required: number; readonly given: number }
   readonly lifetimes?: readonly TokenLifetime[]
+  /** When break-glass ends, which is why it is approved. */
+  readonly approvedUntil?: string
 }
 
 type State = Pick<WantedCondition, 'status' | 'reason' | 'message'>
@@ -85,9 +88,9 @@ function rulingOn(facts: Facts, judged: Judged): Ruling {
 
 type Decided = Omit<Ruling, 'decision'>
 
-function approvedBy({ rule, reason, message, lifetimes = [] }: Decided, { object }: Facts, judged: Judged): Ruling {
+function approvedBy({ message, lifetimes = [], ...decided }: Decided, { object }: Facts, judged: Judged): Ruling {
   const text = `${message}${consequenceOf(object)}${endedText(judged)}`
-  return { decision: 'Approved', rule, reason, message: text, lifetimes }
+  return { ...decided, decision: 'Approved', message: text, lifetimes }
 }
 
 /**
@@ -101,7 +104,9 @@ function rulingWithout(facts: Facts, judged: Judged): Ruling | undefined {
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown') return undefined
   if (ruling.decision === 'Denied') return ruling
-  if (ruling.decision === 'Waiting') return status?.decision === 'Denied' ? undefined : ruling
+  // People are asked about repositories that GitHub said, and never about names alone.
+  const areKnown = (status?.requestedRepositories ?? status?.repositories) !== undefined
+  if (ruling.decision === 'Waiting') return areKnown && status?.decision !== 'Denied' ? ruling : undefined
   return status?.decision === 'Approved' ? approvedBy(ruling, facts, judged) : undefined
 }
 
@@ -122,10 +127,17 @@ function refusalOfRepositories({ object }: Facts, { held, refusal }: Judged): Ju
   return object.status?.repositories === undefined || held.length === 0 ? refusal : undefined
 }
 
+const maxNames = 5
+
+function firstOf(names: readonly string[]): readonly string[] {
+  const others = names.length - maxNames
+  return others > 0 ? [...names.slice(0, maxNames), `${others} more`] : names
+}
+
 /** Whoever approves or reads a grant should know whom it serves: the name of a ServiceAccount is not secret. */
 function consequenceOf({ spec }: Pick<RepositoryGrant, 'spec'>): string {
-  const names = spec.subjects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name)
-  const applications = applicationNames({ spec })
+  const names = firstOf(spec.subjects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name))
+  const applications = firstOf(applicationNames({ spec }))
   const ofAccounts = ` Everybody who can run a pod under the ServiceAccount ${names.join(' or ')} can use it: all developers of this namespace.`
   const ofApplications = ` The pods of Application ${applications.join(' and ')} can use it, and whoever may change that.`
   return `${names.length === 0 ? '' : ofAccounts}${applications.length === 0 ? '' : ofApplications}`
@@ -135,8 +147,8 @@ function earlierRuling({ object }: Facts): Ruling | undefined {
   const { decision, rule = '', conditions } = object.status ?? {}
   const condition = findCondition(conditions, 'Approved')
   if (condition === undefined || decision === undefined) return undefined
-  const lifetimes = object.status?.tokenLifetimes ?? []
-  return { decision, rule, reason: condition.reason, message: condition.message, lifetimes }
+  const { tokenLifetimes: lifetimes = [], approvedUntil } = object.status ?? {}
+  return { decision, rule, reason: condition.reason, message: condition.message, lifetimes, ...defined({ approvedUntil }) }
 }
 
 function approval(facts: Facts, ruling: Ruling | undefined, { held }: Judged): State {

@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { isShortened } from '../../policy/grants/token-lifetime.ts'
+import { isShortened, tokenSeconds } from '../../policy/grants/token-lifetime.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
@@ -64,11 +64,8 @@ async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Pro
   }
   await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
-  const isShorter = isShortened(object.spec.subjects, object.status?.tokenLifetimes, status.tokenLifetimes)
-  // Before the status, so that a crash leaves none; and after it, for what was made in between.
-  if (isShorter) await revokeTokens(deps, object, shorterLife)
   const written = await deps.status.write(object, status)
-  if (isShorter) await revokeTokens(deps, object, shorterLife)
+  if (decision.ready.status === 'True') await endLongLives(deps, object, status)
   deps.inStep.add(object.metadata.uid ?? '')
   const revoke = () => (decision.revoke ? revokeTokens(deps, object, decision.ready.reason) : revokeEnded(deps, object, decision))
   const delivered =
@@ -104,6 +101,28 @@ async function withoutSecrets(
 }
 
 const shorterLife = 'by a policy the tokens of the grant live for a shorter time now'
+/** GitHub ends those itself. */
+const githubSeconds = 3600
+/** Between GitHub's answer and the registry. */
+const slackMilliseconds = 30_000
+
+/**
+ * Tokens that would live longer than the status, which is written, lets them. Looked for when that became shorter, and once by
+ * each process, so that a crash leaves none.
+ */
+async function endLongLives({ desk, tokens, inStep }: RepositoryGrantDeps, object: RepositoryGrant, after: GrantStatus) {
+  const { uid: grantUid = '' } = object.metadata
+  const isShorter = isShortened(object.spec.subjects, object.status?.tokenLifetimes, after.tokenLifetimes)
+  if (inStep.has(grantUid) && !isShorter) return
+  // What the next run must do again if this one fails.
+  inStep.forget(grantUid)
+  for (const { id, subject, mintedAt, livesUntil, expiresAt, ending } of await tokens.liveBy({ grantUid, delivered: true })) {
+    const seconds = tokenSeconds(after.tokenLifetimes, subject)
+    const end = (livesUntil ?? expiresAt).getTime() - slackMilliseconds
+    const isLonger = seconds < githubSeconds && end > mintedAt.getTime() + seconds * 1000
+    if (ending === undefined && isLonger) await desk.revokeBy({ id }, shorterLife)
+  }
+}
 
 /** Tokens that reach a repository for which the grant does not hold; at each reconcile, so that none is left after a crash. */
 async function revokeEnded({ desk }: RepositoryGrantDeps, { metadata }: RepositoryGrant, { judged }: Decision): Promise<void> {

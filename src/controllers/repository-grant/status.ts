@@ -30,7 +30,7 @@ export function nextStatus(
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
   const { conditions, observedWake, endedRepositories: _, audit: __, approvals, ...rest } = object.status ?? {}
-  const { observedPolicies: ___, observedAnswers: ____, tokenLifetimes: _____, ...before } = rest
+  const { observedPolicies: ___, observedAnswers: ____, tokenLifetimes: _____, approvedUntil: ______, ...before } = rest
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
@@ -95,9 +95,10 @@ function boundTo(before: Partial<GrantStatus>, applications: Facts['applications
 }
 
 /** Of an approved grant. */
-function livesOf(ruling: Decision['ruling']): Pick<GrantStatus, 'tokenLifetimes'> {
-  const lifetimes = ruling?.decision === 'Approved' ? (ruling.lifetimes ?? []) : []
-  return lifetimes.length > 0 ? { tokenLifetimes: [...lifetimes] } : {}
+function livesOf(ruling: Decision['ruling']): Pick<GrantStatus, 'tokenLifetimes' | 'approvedUntil'> {
+  if (ruling?.decision !== 'Approved') return {}
+  const { lifetimes = [], approvedUntil } = ruling
+  return { ...(lifetimes.length > 0 ? { tokenLifetimes: [...lifetimes] } : {}), ...defined({ approvedUntil }) }
 }
 
 /** Before the first approval nothing has ended: what is requested is denied as a whole. */

@@ -80,6 +80,8 @@ export function createAppSigner(deps: Deps): AppSigner {
         return result
       } catch (error) {
         if (statusOf(error) !== 401) throw error
+        // The server may sign with another version of its key by now.
+        signed.delete(key)
         refusal = error
       }
     }

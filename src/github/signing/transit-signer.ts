@@ -34,7 +34,8 @@ const signatureBytes = { least: 256, most: 1024 }
  * `unavailable` when it does not answer.
  */
 export function transitSigner({ address, mount, key, token, certificateAuthority }: TransitSignerOptions): Signer {
-  const { origin } = new URL(address)
+  const origin = URL.parse(address)?.origin
+  if (origin === undefined) throw refused(`cannot be used: spec.signer.transit.address is no address: ${address}`)
   const url = `${origin}/v1/${mount.split('/').map(encodeURIComponent).join('/')}/sign/${encodeURIComponent(key)}/sha2-256`
   const dispatcher = new Agent({
     connections: 4,

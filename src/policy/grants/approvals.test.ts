@@ -85,6 +85,12 @@ describe('break-glass', () => {
     expect(answersOf([opened(olivia)], facts).approvals).toEqual([])
   })
 
+  test('does not take the place of what the same person answered before', () => {
+    const later = { creationTimestamp: '2026-01-01T00:00:30Z' }
+    const said = answersOf([answer(olivia, { answer: 'Deny' }), opened(olivia, {}, { ...later, name: 'fire' })], facts)
+    expect([said.denial?.by, said.breakGlass?.by]).toEqual([olivia, olivia])
+  })
+
   test('of several is the one that stands longest, and what ends first is looked at', () => {
     const said = answersOf([opened('a', { lifetimeSeconds: 2400 }), opened('b')], facts)
     expect(said.breakGlass?.by).toBe('b')

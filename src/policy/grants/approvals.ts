@@ -97,8 +97,10 @@ function personHalt(halts: readonly Halt[], { metadata, spec }: GrantApproval): 
 /** The newest answer of a person is their answer; of two of the same second both stand, and a denial wins. */
 function replaces(other: GrantApproval, { metadata, spec }: GrantApproval): boolean {
   const isSame = other.spec.requestedBy === spec.requestedBy && other.spec.grant.uid === spec.grant.uid
+  // An emergency ends by itself: what the same person answered before stands then.
+  const isAlike = isBreakGlass(other) === (spec.breakGlass === true)
   const isLater = (other.metadata.creationTimestamp ?? '') > (metadata.creationTimestamp ?? '')
-  return isSame && isLater && other.metadata.deletionTimestamp === undefined
+  return isSame && isAlike && isLater && other.metadata.deletionTimestamp === undefined
 }
 
 /** Of those that name the grant. The order does not matter. */

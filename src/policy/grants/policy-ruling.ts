@@ -27,6 +27,8 @@ export type PolicyRuling =
       readonly approvals?: { readonly required: number; readonly given: number }
       /** Of an approved grant: the subjects whose tokens live for another time than usual. */
       readonly lifetimes?: readonly TokenLifetime[]
+      /** When break-glass ends, which is why it is approved. */
+      readonly approvedUntil?: string
     }
   | { readonly decision: 'Unknown'; readonly needs: Needs }
 
@@ -126,6 +128,7 @@ function byPeople(
       reason: reasons.approved,
       message: `${message}${ofTokens(lifetimes)}`.slice(0, maxMessage),
       lifetimes,
+      approvedUntil: until.toISOString(),
     }
   }
   const people = approvals.map(({ by }) => by).join(', ')

@@ -52,6 +52,7 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
   ['the grant is for the git proxy', 'OtherDelivery', { grant: grantObject({ spec: { delivery: 'GitProxy' } }) }],
   ['the git proxy asks under a grant for tokens', 'OtherDelivery', { delivery: 'GitProxy' }],
   ['the grant has expired', 'GrantExpired', { grant: grantObject({ status: { expiresAt: '2026-06-01T00:00:00.000Z' } }) }],
+  ['break-glass is over', 'GrantNotApproved', { grant: grantObject({ status: { approvedUntil: '2026-06-01T00:00:00.000Z' } }) }],
   ['the grant has no end', 'GrantExpired', { grant: grantObject({ status: { expiresAt: undefined as never } }) }],
   ['the subject is another ServiceAccount', 'NotASubject', { subject: { ...runner, name: 'other' } }],
   ['the subject is another kind of the same name', 'NotASubject', { subject: { ...runner, kind: 'RemoteSync' } }],

@@ -84,6 +84,13 @@ const grantHasNotExpired: DeskCheck = ({ grant, now }) =>
     ? undefined
     : { reason: 'GrantExpired', message: 'the grant has expired' }
 
+/** Stops a token after the end of break-glass, also when the controller has not noticed the end yet. */
+const breakGlassHolds: DeskCheck = ({ grant, now }) => {
+  const { approvedUntil } = grant?.status ?? {}
+  if (approvedUntil === undefined || Date.parse(approvedUntil) > now.getTime()) return undefined
+  return { reason: 'GrantNotApproved', message: 'the approval of the grant by break-glass has ended' }
+}
+
 /** An Application that was created again under the name is another one: the grant is bound to the UID. */
 function isBound({ status }: RepositoryGrant, { kind, name, uid }: TokenSubject): boolean {
   if (kind !== application.kind) return true
@@ -155,6 +162,7 @@ export const checks: readonly DeskCheck[] = [
   nothingIsHalted,
   grantIsApproved,
   grantHasNotExpired,
+  breakGlassHolds,
   subjectIsNamed,
   deliveryIsTheOneNamed,
   installationIsReady,

@@ -45,7 +45,7 @@ export const walls = [
   },
   {
     name: 'own-writes',
-    protects: 'everything outside of tenants’ namespaces from a process of the platform that was taken over',
+    protects: 'what no list of rights names, in every namespace, from a process of the platform that was taken over',
     layer: 'admission',
     probes: ['controllers'],
     how: 'a Secret in a tenant’s namespace whose name no list of rights has, which RBAC allows to the controllers and no other rule refuses to them',
@@ -55,7 +55,7 @@ export const walls = [
     protects: 'reserved Secrets from pods that would mount them',
     layer: 'admission',
     probes: ['controllers'],
-    how: 'a Deployment in a tenant’s namespace whose environment is a reserved Secret',
+    how: 'two Deployments in a tenant’s namespace: one whose environment is a reserved Secret, one that mounts the token of another ServiceAccount',
   },
   {
     name: 'namespace-labels',
@@ -90,7 +90,7 @@ export const walls = [
     protects: 'who has which role in which namespace',
     layer: 'RBAC',
     probes: ['without rights'],
-    how: 'a Tenant, and a RoleBinding and a NetworkPolicy in a tenant’s namespace',
+    how: 'a Tenant and a namespace, and a RoleBinding and a NetworkPolicy in a tenant’s namespace',
   },
   {
     name: 'secrets',

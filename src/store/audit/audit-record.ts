@@ -7,7 +7,8 @@ import { redactTokens } from '../../lib/log.ts'
 
 const maxName = 1024
 const maxReason = 2048
-const maxDetails = 16_384
+/** More than the largest grant has: fifty repositories, thirty permissions, twenty subjects, and who approved. */
+const maxDetails = 32_768
 const replacement = '\uFFFD'
 
 /**

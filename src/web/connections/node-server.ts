@@ -49,7 +49,7 @@ function unguarded(listener: RequestListener, options: NodeServerOptions): HttpS
     headersTimeout: headers,
     // By default Node looks at the two limits above only every half minute.
     connectionsCheckingInterval: Math.min(1000, headers),
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: 120_000,
     maxHeaderSize: 32_768,
   }
   if (certificate === undefined) return createHttpServer(limits, listener)

@@ -98,6 +98,22 @@ const flux = (kind: string, spec: object, name = 'x'): object => ({
 const gitRepositories = '/apis/source.toolkit.fluxcd.io/v1alpha2/namespaces/acme/gitrepositories'
 const kustomizations = '/apis/kustomize.toolkit.fluxcd.io/v1alpha2/namespaces/acme/kustomizations'
 const url = 'https://attacker.example.com/x'
+const sts = { sts: { provider: 'ldap', endpoint: url, secretRef: { name: own } } }
+const pushSecrets = '/apis/external-secrets.io/v1alpha2/namespaces/acme/pushsecrets'
+const pushSecret = (spec: object): object => ({
+  apiVersion: 'external-secrets.io/v1alpha2',
+  kind: 'PushSecret',
+  metadata: { name: 'x' },
+  spec,
+})
+const templated = (name: string): object => ({ template: { templateFrom: [{ secret: { name } }] } })
+const issuers = '/apis/cert-manager.io/v1alpha2/namespaces/acme/issuers'
+const issuer = {
+  apiVersion: 'cert-manager.io/v1alpha2',
+  kind: 'Issuer',
+  metadata: { name: 'x' },
+  spec: { vault: { server: url, auth: { tokenSecretRef: { name: own, key: 'token' } } } },
+}
 const values = (name: string): object => ({ postBuild: { substituteFrom: [{ kind: 'Secret', name }] } })
 
 export const tokenSecretFixtures: readonly Existing[] = [
@@ -125,6 +141,17 @@ const operatorRows: readonly Row[] = [
     gitRepositories,
     flux('GitRepository', { url, proxySecretRef: { name: own } }),
   ),
+  refusedOperator.post('dave has Flux sign in with it where he says', dave, gitRepositories, flux('GitRepository', sts)),
+  refusedOperator.post(
+    'dave pushes what labels select',
+    dave,
+    pushSecrets,
+    pushSecret({ selector: { secret: { selector: {} } } }),
+  ),
+  refusedOperator.post('dave pushes it by a template', dave, pushSecrets, pushSecret(templated(own))),
+  allowed.post('dave pushes a Secret of his own', dave, pushSecrets, pushSecret(templated('plain'))),
+  refusedOperator.post('dave has cert-manager send it to his server', dave, issuers, issuer),
+  allowed.post('a platform admin makes an Issuer', platformAdministrator, issuers, issuer),
   refusedOperator.patch('dave moves one that an administrator made to his server', dave, `${gitRepositories}/of-administrator`, {
     spec: { url },
   }),

@@ -1,16 +1,17 @@
 // A token in a Secret, which a platform admin opens by a policy: the pods of the Application read it as a file, and nobody else
 // reads it, neither by the API nor by a pod of their own, nor with the built-in role edit.
-import type { Pod } from '../../../../src/api/builtin/index.ts'
 import type { RepositoryGrant } from '../../../../src/api/github/repository-grant.ts'
+import { tokenSecretName } from '../../../../src/api/reserved-secrets.ts'
 import { limits } from '../../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { applicationName, type DemoContext, tenantNamespace } from '../../context.ts'
 import { expectThat, type Step } from '../../steps.ts'
 import { mustRun, type Result, run } from '../../tools.ts'
+import { type DemoGrant, deleteGrant, grantManifest } from './grants.ts'
+import { inShopPod, ownPodRefused, readyShopPod, shopAccount } from './shop-account.ts'
 
 const grantName = 'demo-secret'
-const account = `sekisho-app-${applicationName}`
-const secretName = `ghtok-${account}.${grantName}`
+const secretName = tokenSecretName(shopAccount, grantName)
 const holder = 'demo-holder-of-edit'
 const here = ['-n', tenantNamespace]
 
@@ -25,17 +26,13 @@ spec:
     deliveries: [Secret]
 `
 
-const manifest = `apiVersion: github.sekisho.dev/v1alpha1
-kind: RepositoryGrant
-metadata: {name: ${grantName}, namespace: ${tenantNamespace}}
-spec:
-  installation: github
-  repositories: [acme/shop]
-  permissions: {contents: read, metadata: read}
-  subjects: [{kind: Application, name: ${applicationName}}]
-  delivery: Secret
-  reason: the demo shows a token in a Secret
-`
+const grant: DemoGrant = {
+  name: grantName,
+  permissions: { contents: 'read', metadata: 'read' },
+  subject: { kind: 'Application', name: applicationName },
+  delivery: 'Secret',
+  reason: 'the demo shows a token in a Secret',
+}
 
 /** It runs in a pod of the shop, and prints no token. The kubelet writes the file within about a minute. */
 const script = (api: string): string => `
@@ -59,7 +56,7 @@ export function applicationSecretSteps(demo: DemoContext, kubeconfig: string): r
   const asAdmin = (args: readonly string[], input?: string): Promise<Result> =>
     run(dave, demo.tools.kubectl, ['--kubeconfig', kubeconfig, ...args], input === undefined ? {} : { input })
   const forget = async (): Promise<void> => {
-    await kubectl(['delete', `repositorygrant/${grantName}`, ...here, '--ignore-not-found', '--wait=true'])
+    await deleteGrant(demo, dave, grantName)
     await asAdmin(['delete', 'clustergrantpolicy/demo-secrets', '--ignore-not-found'])
     await asAdmin(['delete', `rolebinding/${holder}`, ...here, '--ignore-not-found'])
   }
@@ -74,7 +71,7 @@ export function applicationSecretSteps(demo: DemoContext, kubeconfig: string): r
       title: 'a token in a Secret is denied until a platform admin opens that delivery by a ClusterGrantPolicy',
       run: async () => {
         await forget()
-        await kubectl(['apply', '-f', '-'], manifest)
+        await kubectl(['apply', '-f', '-'], grantManifest(grant))
         const denied = await waitUntil('the grant to be denied', () => grantSays('Ready', 'False'))
         expectThat(denied.includes('deliveries'), `it was denied for another reason: ${denied}`)
         const { code, errors } = await asAdmin(['apply', '-f', '-'], policy)
@@ -86,7 +83,7 @@ export function applicationSecretSteps(demo: DemoContext, kubeconfig: string): r
     {
       title: 'the pod of the shop reads the file, and acme/shop with it; no other repository',
       run: async () => {
-        const answer = await waitUntil('a pod of the shop to have the file', () => answerOf(kubectl, script(demo.githubApi)), {
+        const answer = await waitUntil('a pod of the shop to have the file', () => fileInPod(demo), {
           timeoutMilliseconds: limits.rollout,
         })
         expectThat(answer.shop === 200, `the token does not read acme/shop: ${answer.shop}`)
@@ -99,12 +96,8 @@ export function applicationSecretSteps(demo: DemoContext, kubeconfig: string): r
       run: async () => {
         const read = await run(dave, demo.tools.kubectl, ['get', `secret/${secretName}`, ...here])
         expectThat(read.code !== 0 && /forbidden/i.test(read.errors), `dave reads the Secret: ${read.output}${read.errors}`)
-        const mounted = await run(dave, demo.tools.kubectl, ['create', '--dry-run=server', '-f', '-'], {
-          input: JSON.stringify(ownPod),
-        })
-        expectThat(mounted.code !== 0, 'a pod of dave with the Secret was not refused')
-        expectThat(/of pods under the ServiceAccount/.test(mounted.errors), `for another reason: ${mounted.errors.slice(0, 300)}`)
-        return mounted.errors.replace(/\s+/g, ' ').trim().slice(0, 240)
+        const spec = { volumes: [{ name: 'token', secret: { secretName } }] }
+        return ownPodRefused(demo, dave, spec, /of pods under the ServiceAccount/)
       },
     },
     {
@@ -129,35 +122,10 @@ export function applicationSecretSteps(demo: DemoContext, kubeconfig: string): r
 }
 
 /** Undefined while no pod of the shop is ready under its account, or the kubelet has not written the file. */
-async function answerOf(kubectl: (args: readonly string[]) => Promise<string>, text: string): Promise<Answer | undefined> {
-  const { items }: { readonly items: readonly Pod[] } = JSON.parse(await kubectl(['get', 'pods', ...here, '-o', 'json']))
-  const pod = items.find(
-    ({ metadata, spec, status }) =>
-      metadata.deletionTimestamp === undefined &&
-      spec?.serviceAccountName === account &&
-      status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-  )
+async function fileInPod(demo: DemoContext): Promise<Answer | undefined> {
+  const { dave } = demo.people
+  const pod = await readyShopPod(demo, dave)
   if (pod === undefined) return undefined
-  const command = ['exec', pod.metadata.name, ...here, '--', '/usr/local/bin/node', '-e', text]
-  const answer: Answer = JSON.parse(await kubectl(command))
+  const answer: Answer = JSON.parse(await inShopPod(demo, dave, pod, script(demo.githubApi)))
   return answer.isThere ? answer : undefined
-}
-
-const ownPod = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'demo-own', namespace: tenantNamespace },
-  spec: {
-    automountServiceAccountToken: false,
-    securityContext: { runAsNonRoot: true, runAsUser: 1001, seccompProfile: { type: 'RuntimeDefault' } },
-    volumes: [{ name: 'token', secret: { secretName } }],
-    containers: [
-      {
-        name: 'own',
-        image: 'example.com/none@sha256:0000000000000000000000000000000000000000000000000000000000000000',
-        volumeMounts: [{ name: 'token', mountPath: '/token' }],
-        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-      },
-    ],
-  },
 }

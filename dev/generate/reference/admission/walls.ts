@@ -51,7 +51,11 @@ export const provedBy: Readonly<Record<WallName, Proofs>> = {
     attacks: ['walls/silent', 'rights/built-in-roles'],
   },
   'network-default-deny': {
-    tests: [{ path: 'test/e2e/network', has: 'tenant' }, probed('network-default-deny'), inNamespaces('network-default-deny')],
+    tests: [
+      { path: 'test/e2e/network', has: 'a new tenant is closed from its first pod on' },
+      probed('network-default-deny'),
+      inNamespaces('network-default-deny'),
+    ],
     attacks: ['walls/silent'],
   },
   installations: {
@@ -63,7 +67,10 @@ export const provedBy: Readonly<Record<WallName, Proofs>> = {
     attacks: ['kinds/of-the-platform', 'rights/roles', 'rights/built-in-roles'],
   },
   secrets: {
-    tests: [{ path: 'test/integration/tenant-roles', has: 'secrets' }, probed('secrets')],
+    tests: [
+      { path: 'test/integration/tenant-roles', has: 'reads, of every resource that the API server has' },
+      probed('secrets'),
+    ],
     attacks: ['reads/with-kubectl', 'secrets/app-secret-as-own-tenant'],
   },
   'pod-connections': {

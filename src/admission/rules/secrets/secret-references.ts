@@ -1,9 +1,7 @@
-// No object in a tenant's namespace may refer to a reserved Secret: mounting it or naming it in an environment variable is
-// reading it. One with a GitHub token is for pods under the ServiceAccount in its name, which may mount it and pull images with
-// it; a variable would not be renewed with it (docs/adr/0093-a-token-in-a-secret.md). The rules do not consider the user:
-// Kubernetes' controllers create pods, so a pod does not show who wrote its template. An object whose reference is older than the
-// rule may be scaled, relabelled and deleted, but not edited. Source of the fields: Kubernetes' VisitPodSecretNames
-// (pkg/api/v1/pod/util.go).
+// No object in a tenant's namespace may refer to a reserved Secret: to mount it or to name it in a variable is to read it. One
+// with a GitHub token is for pods under the ServiceAccount in its name (docs/adr/0093-a-token-in-a-secret.md). The user does not
+// count: controllers of Kubernetes make pods. What is older than the rule may be scaled, relabelled and deleted, not edited.
+// Source of the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
 import { registrySecretPrefix, registrySecrets, reservedSecretPrefix } from '../../../api/names.ts'
 import { isTokenSecretOf, isTokenSecretOfExpression, tokenSecretName } from '../../../api/reserved-secrets.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'

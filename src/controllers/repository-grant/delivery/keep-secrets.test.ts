@@ -215,6 +215,23 @@ describe('a grant that is ready', () => {
     expect(found.size).toBe(0)
   })
 
+  test('a subject that the desk refuses loses its own Secret, and the other one keeps its token, whatever their order', async () => {
+    for (const subjects of [
+      ['ci', 'flux'],
+      ['flux', 'ci'],
+    ]) {
+      const { keep, accounts, held, found, refusals } = world()
+      const both = grant({ subjects: subjects.map(of => ({ kind: 'ServiceAccount', name: of })) })
+      for (const of of subjects) accounts.set(of, `uid-${of}`)
+      await keep(both)
+      const before = held('ghtok-flux.read-shop')
+      found.delete('ghtok-ci.read-shop')
+      refusals.desk = new AppError('forbidden', 'halted', { reason: 'Halted' })
+      expect((await keep(both)).condition.reason).toBe('TokenNotIssued')
+      expect([[...found.keys()], held('ghtok-flux.read-shop')]).toEqual([['ghtok-flux.read-shop'], before])
+    }
+  })
+
   test('has a Secret for each subject, and goes on for one when another is gone', async () => {
     const { keep, accounts, held, found, live } = world()
     const both = grant({ subjects: ['ci', 'flux'].map(of => ({ kind: 'ServiceAccount', name: of })) })

@@ -150,13 +150,10 @@ async function write(deps: DeliveryDeps, { grant, subject, uid, secret }: Writin
     return { again: Math.max(shortestMilliseconds, token.renewFrom.getTime() - deps.clock.now().getTime() + 1000) }
   } catch (error) {
     if (!isAppError(error)) throw error
-    // What the desk refuses by now must not be used for longer, either.
-    if (error.code === 'forbidden') await removeSecrets(deps, grant)
-    return refused(
-      reasons.tokenNotIssued,
-      `${subject.kind} ${subject.name}: ${error.message}`,
-      retryMilliseconds(unreachable(error)),
-    )
+    // What the desk refuses to this subject by now must not be used for longer, either. Others may go on.
+    if (error.code === 'forbidden' && own !== undefined) await deps.client.delete(secrets, key, { uid: uidOf(own) })
+    const again = error.code === 'forbidden' ? lookMilliseconds : retryMilliseconds(unreachable(error))
+    return refused(reasons.tokenNotIssued, `${subject.kind} ${subject.name}: ${error.message}`, again)
   }
 }
 

@@ -61,6 +61,16 @@ describe('the Secret', () => {
     expect(decoded(secret)).toEqual({ type: 'git', url, username: 'x-access-token', password: 'ghs_one' })
   })
 
+  test('names the address that the App says, for Argo CD', () => {
+    const endpoints = {
+      host: 'github.example.com',
+      web: 'https://git.example.com:8443',
+      api: 'https://git.example.com:8443/api/v3',
+    }
+    const secret = secretOf(grant({ format: 'ArgoCDRepository' }), { ...token, host: endpoints.host, endpoints })
+    expect(decoded(secret)['url']).toBe('https://git.example.com:8443/acme/shop.git')
+  })
+
   test.each(['BasicAuth', 'DockerConfig', 'ArgoCDRepository'])('has no credential before there is a token: %s', format => {
     const text = JSON.stringify(decoded(secretOf(grant({ format }))))
     expect(text).not.toContain('password')

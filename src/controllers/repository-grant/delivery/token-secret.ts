@@ -61,7 +61,7 @@ function valuesOf(format: TokenSecretFormat, token: DeliveredToken | undefined):
     }
     case 'ArgoCDRepository': {
       if (token === undefined || password === undefined) return { type: 'git' }
-      const url = `https://${token.host}/${token.repositories[0]?.fullName ?? ''}.git`
+      const url = `${token.endpoints.web}/${token.repositories[0]?.fullName ?? ''}.git`
       return { type: 'git', url, username, password }
     }
   }

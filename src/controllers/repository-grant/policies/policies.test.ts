@@ -292,6 +292,13 @@ describe('a policy that requires approval', () => {
     expect(nextStatus(given, decide(given)).observedAnswers).toBeUndefined()
   })
 
+  test('asks people for nothing before GitHub said which repositories the names mean', () => {
+    const answer = { kind: 'unreachable', message: '502', retryAfterSeconds: undefined } as const
+    const given = facts({ object: fresh, policies, answer, answers: by('erin', 'olivia') })
+    expect(decide(given)).toMatchObject({ ruling: undefined, ready: { status: 'Unknown' } })
+    expect(nextStatus(given, decide(given)).decision).toBeUndefined()
+  })
+
   test('a person who denies is asked before any policy, and GitHub is not asked at all', () => {
     for (const rules of [policies, noGrantPolicies]) {
       const one = facts({ policies: rules, answers: denied })
@@ -318,11 +325,11 @@ describe('a policy that requires approval', () => {
     const both = facts({ policies, answer: found, answers: { ...by('erin', 'olivia'), breakGlass: opened.breakGlass } })
     expect(decide(both).ruling?.rule).not.toContain('fire')
     expect(decisionRecord(both, decide(both)).details).not.toHaveProperty('breakGlass')
-    const object = { ...fresh, status: nextStatus(given, decision) }
-    expect(decide(facts({ object, policies, answers: noAnswers }))).toMatchObject({
-      revoke: true,
-      ruling: { decision: 'Waiting' },
-    })
+    const status = nextStatus(given, decision)
+    expect(status.approvedUntil).toBe('2026-06-01T12:30:00.000Z')
+    const after = facts({ object: { ...fresh, status }, policies, answers: noAnswers })
+    expect(decide(after)).toMatchObject({ revoke: true, ruling: { decision: 'Waiting' } })
+    expect(nextStatus(after, decide(after))).not.toHaveProperty('approvedUntil')
   })
 
   test('break-glass lifts neither a rule that denies, nor a person who does, nor what the requester lacks', () => {

@@ -42,6 +42,9 @@ function world() {
     lose() {
       leads = false
     },
+    regain() {
+      leads = true
+    },
     round: (settled?: number) => endUnended({ audit, clock, mayGoOn: () => leads }, settled),
     ends: () => entries.filter(({ actor }) => actor === 'sekisho:git-proxy'),
   }
@@ -89,9 +92,12 @@ test('more refs than one page, and an end on another page than its intent', asyn
 })
 
 test('who leads no more records nothing, and begins anew when it leads again', async () => {
-  const { record, pass, round, ends, lose } = world()
+  const { record, pass, round, ends, lose, regain } = world()
   await record('git.push-intended', 'p1', 'refs/heads/a')
   pass(76)
   lose()
   expect([await round(), ends()]).toEqual([undefined, []])
+  regain()
+  await round()
+  expect(ends()).toHaveLength(1)
 })
