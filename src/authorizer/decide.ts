@@ -87,7 +87,7 @@ function isOpenToAll({ verb, group, resource, name }: AskedResource): boolean {
   return resource === 'namespaces' || (resource === 'configmaps' && verb === 'get' && name === auditCheckpoints)
 }
 
-/** What network plugins and load balancers write, Events, objects of other products, and evictions, which budgets bound, are none. */
+/** Not what network plugins and load balancers write, Events, objects of other products, or evictions, which budgets bound. */
 function changesPlatform({ group, resource, subresource }: AskedResource): boolean {
   return builtInGroups.includes(group) && resource !== 'events' && !['status', 'eviction'].includes(subresource)
 }

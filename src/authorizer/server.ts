@@ -24,7 +24,7 @@ export type AuthorizerServerDeps = {
 /** A person with 500 groups has 50 KB of them. Selectors of a list may be larger, and decide nothing. */
 const bodyLimit = 256 * 1024
 const budget = { requests: 512, bytes: 128 * bodyLimit, bodyLimit }
-/** Each review that is under way has a connection of its own: there is room for far more than are judged, so that these are denied. */
+/** Each review has a connection of its own: there is room for far more than are judged at once, so that these are denied. */
 const connections = { most: 8192, maxOfClient: 4096 }
 
 const overflow = reviewAnswer(
