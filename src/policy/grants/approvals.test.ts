@@ -146,6 +146,8 @@ describe('the answers', () => {
     // Of the same second, the one that takes away; and never that of somebody else.
     expect(answersOf([answer(olivia), answer(olivia, { answer: 'Deny' })], facts).denial).toBeDefined()
     expect(answersOf([answer(erin, { answer: 'Deny' }), approved], facts).denial).toBeDefined()
+    const burst = ['a', 'b', 'c'].map(uid => answer(olivia, { answer: 'Deny' }, { name: uid, uid }))
+    expect(burst.map(one => standingOfApproval(one, facts, burst).kind)).toEqual(['over', 'over', 'counts'])
   })
 
   test('that deny are not taken out by a Halt, which the requester could make', () => {

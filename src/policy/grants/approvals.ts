@@ -94,13 +94,16 @@ function personHalt(halts: readonly Halt[], { metadata, spec }: GrantApproval): 
   return haltOf(ofPeople, { namespace: metadata.namespace, requestedBy: spec.requestedBy })
 }
 
-/** The newest answer of a person is their answer; of two of the same second both stand, and a denial wins. */
+/** One answer of a person stands: the newest; of one second the one that denies, then the one with the higher UID. */
 function replaces(other: GrantApproval, { metadata, spec }: GrantApproval): boolean {
   const isSame = other.spec.requestedBy === spec.requestedBy && other.spec.grant.uid === spec.grant.uid
   // An emergency ends by itself: what the same person answered before stands then.
   const isAlike = isBreakGlass(other) === (spec.breakGlass === true)
-  const isLater = (other.metadata.creationTimestamp ?? '') > (metadata.creationTimestamp ?? '')
-  return isSame && isAlike && isLater && other.metadata.deletionTimestamp === undefined
+  const order =
+    compareText(other.metadata.creationTimestamp ?? '', metadata.creationTimestamp ?? '') ||
+    Number(other.spec.answer !== 'Approve') - Number(spec.answer !== 'Approve') ||
+    compareText(other.metadata.uid ?? '', metadata.uid ?? '')
+  return isSame && isAlike && order > 0 && other.metadata.deletionTimestamp === undefined
 }
 
 /** Of those that name the grant. The order does not matter. */
