@@ -22,13 +22,13 @@ const fieldManager = 'test'
 const [olivia, mia] = ['github|github.localhost|1001', 'github|github.localhost|1003']
 
 /** A policy that requires so many approvals for reading the shop. */
-async function policed(approvals: number): Promise<TenantFixture> {
+async function policed(approvals: number, more: object = {}): Promise<TenantFixture> {
   const fixture = await withTenant(environment)
   const { client, namespace } = fixture
   await fixture.applyTenant()
   await readyReason(client, tenant, { name: namespace }, 'NamespacesReady')
   await fixture.bind()
-  const rule = { name: 'ask', effect: 'RequireApproval', approvals, permissions: { contents: 'read' } }
+  const rule = { name: 'ask', effect: 'RequireApproval', approvals, permissions: { contents: 'read' }, ...more }
   const { apiVersion, kind } = grantPolicy
   const policy = { apiVersion, kind, metadata: { name: 'rules', namespace }, spec: { rules: [rule] } }
   await client.apply(grantPolicy, policy as unknown as GrantPolicy, { fieldManager, force: true })
@@ -177,6 +177,25 @@ test('break-glass of a platform admin stands for everybody who is missing, loudl
   await withdraw(fixture, opened)
   await grantIs(fixture, 'WaitingForApproval')
   await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))
+})
+
+test('its end counts while GitHub revokes nothing, also where a policy lets tokens live longer', async () => {
+  const fixture = await policed(2, { tokenLifetimeSeconds: 3600 })
+  const { namespace } = fixture
+  const opened = await answer(fixture, await waiting(fixture), opening)
+  const approved = await grantIs(fixture, 'Approved')
+  const subject = { kind: 'ServiceAccount', namespace, name: 'runner', uid: 'runner-uid' }
+  await fixture.desk.request({ grant: approved, subject, actor: 'test' })
+  expect(approved.status?.tokenLifetimes).toMatchObject([{ name: 'runner', seconds: 3600 }])
+  expect(approved.status?.approvedUntil).toBeDefined()
+  const { faults } = environment.github.context
+  const fault = faults.arm({ kind: 'rest-status', method: 'DELETE', path: '/installation/token', status: 500 }, null)
+  await withdraw(fixture, opened)
+  const after = await grantIs(fixture, 'WaitingForApproval')
+  expect(after.status).not.toHaveProperty('approvedUntil')
+  await expect(fixture.desk.request({ grant: after, subject, actor: 'test' })).rejects.toMatchObject({ code: 'forbidden' })
+  expect(faults.list().find(({ id }) => id === fault)?.used).toBeGreaterThan(0)
+  faults.disarm(fault)
 })
 
 test('break-glass is no approval among others, and who denies ends it', async () => {
