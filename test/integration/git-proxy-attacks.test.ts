@@ -304,11 +304,12 @@ describe('a server in GitHub’s place', () => {
         ] as const,
     ),
     ['hangs up', request => request.socket.destroy(), 503, 'cannot be reached'],
-  ])('that %s: the workload is told, and sees no token', async (_case, answer, status, text) => {
+  ])('that %s: the workload is told, and sees no token', async (what, answer, status, text) => {
     const { fixture, requests, token } = await opened(answer)
     const got = await rawRequest(fixture, token, { method: 'GET', path: '/info/refs?service=git-upload-pack' })
     expect([got.status, got.text]).toEqual([status, expect.stringContaining(text)])
-    expect(requests).toHaveLength(1)
+    // A token that is new may not be known everywhere yet.
+    expect(requests).toHaveLength(/^refuses( with 40[13] .*)?$/.test(what) ? 4 : 1)
     expect(JSON.stringify(got)).not.toMatch(/ghs_|127\.0\.0\.1/)
   })
 

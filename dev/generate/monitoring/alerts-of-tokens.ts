@@ -28,7 +28,7 @@ export const tokenAlerts: readonly Alert[] = [
     example: {
       minutes: 10,
       fires: { sekisho_break_glass_approvals: '0x5 1x55' },
-      silent: { sekisho_break_glass_approvals: '1x5 0x55' },
+      silent: { sekisho_break_glass_approvals: '0x60' },
     },
   },
   {
