@@ -20,6 +20,7 @@ import { clusterAdministrator, controllers, dave, everything, mia } from './iden
 import type { Reply } from './impersonation.ts'
 import { matrix } from './matrix.ts'
 import { firstUser, followers, repositoryGrant } from './objects.ts'
+import { patient } from './patient-webhooks.ts'
 import { builtImageRows } from './rows/built-image-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
 import { podDeletionRows } from './rows/pod-end-rows.ts'
@@ -51,14 +52,6 @@ const policies = filesOf(file => !isOwn(file))
 const ownPolicies = filesOf(isOwn)
 const [validating, mutating] = registrations(target)
 if (!validating || !mutating) throw new Error('a registration is missing')
-/** What is tested is what the webhook says: with `Ignore`, an answer that comes late on a busy machine would be none. */
-const patient = { ...validating, webhooks: webhooksOf(validating).map(one => ({ ...one, timeoutSeconds: 30 })) }
-
-function webhooksOf(manifest: Manifest): readonly object[] {
-  const { webhooks } = manifest as Manifest & { readonly webhooks: readonly object[] }
-  return webhooks
-}
-
 /** One row for each rule: refused while the rule is in force. */
 const canaries: readonly Row[] = [
   ...new Map(matrix.filter(row => row.expected !== 'allowed').map(row => [row.expected, row])).values(),
@@ -183,13 +176,13 @@ describe('the matrix', () => {
   beforeAll(() => startWebhook())
 
   test('every row has the expected outcome with the webhook alone', async () => {
-    await install(patient)
+    await install(patient(validating))
     await untilAll('webhook in force', canaries, 'refused')
     expect(wrong(await run(matrix))).toEqual([])
   })
 
   together('every row has the expected outcome with both', async () => {
-    await install(patient)
+    await install(patient(validating))
     await untilAll('webhook in force', canaries, 'refused')
     for (const manifest of policies) await install(manifest)
     await policiesInForce()
