@@ -48,8 +48,7 @@ afterAll(async () => {
 const isOwn = (file: string): boolean => ownRules.some(({ name }) => file === `${name}.yaml`)
 const filesOf = (wantedFile: (file: string) => boolean): readonly Manifest[] =>
   [...policyFiles()].filter(([file]) => wantedFile(file)).flatMap(([, manifests]) => manifests)
-const policies = filesOf(file => !isOwn(file))
-const ownPolicies = filesOf(isOwn)
+const [policies, ownPolicies] = [filesOf(file => !isOwn(file)), filesOf(isOwn)]
 const [validating, mutating] = registrations(target)
 if (!validating || !mutating) throw new Error('a registration is missing')
 /** One row for each rule: refused while the rule is in force. */
