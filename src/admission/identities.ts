@@ -1,5 +1,6 @@
 // The platform's identities as the API server sees them: the one place from which the webhook's rules and the generated
 // policies take their names. Rules authorise by identity only; field managers are free text and prove nothing.
+import { serviceAccountUser } from '../api/builtin/service-account-user.ts'
 import { modes, type PlatformProcess, platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { platformAccounts, type Right } from '../api/rights/index.ts'
 
@@ -29,7 +30,7 @@ export type PlatformIdentities = {
 }
 
 function user(account: string): string {
-  return `system:serviceaccount:${platformNamespace}:${account}`
+  return serviceAccountUser(platformNamespace, account)
 }
 
 /** The users that the process has, one in each form. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { pollFiles } from '../web/poll-files.ts'
 import { type Access, accessOf } from './named-subjects.ts'
 
 /** A ConfigMap has at most 1 MB; what is longer was not meant. */
@@ -28,23 +29,18 @@ type Texts = { readonly readers: string; readonly namespaces: string }
 export function accessFromFiles(folder: string, { log }: { readonly log: Log }): AccessFiles {
   let texts = readTexts(folder)
   let access = accessOf(texts)
-  let reported: string | undefined
-  const reload = (): void => {
-    try {
-      const next = readTexts(folder)
-      if (next.readers === texts.readers && next.namespaces === texts.namespaces) return
-      access = accessOf(next)
-      texts = next
-      reported = undefined
-      log.info({ folder }, 'named subjects reloaded')
-    } catch (error) {
-      if (messageOf(error) === reported) return
-      reported = messageOf(error)
-      log.error({ folder, error: reported }, 'failed to reload the named subjects: the former ones stay')
-    }
+  const takeOver = (): boolean => {
+    const next = readTexts(folder)
+    if (next.readers === texts.readers && next.namespaces === texts.namespaces) return false
+    access = accessOf(next)
+    texts = next
+    log.info({ folder }, 'named subjects reloaded')
+    return true
   }
-  const timer = setInterval(reload, intervalMilliseconds).unref()
-  return { current: () => access, stop: () => clearInterval(timer) }
+  const failed = (error: string): void =>
+    log.error({ folder, error }, 'failed to reload the named subjects: the former ones stay')
+  const { stop } = pollFiles({ takeOver, failed, intervalMilliseconds })
+  return { current: () => access, stop }
 }
 
 function readTexts(folder: string): Texts {

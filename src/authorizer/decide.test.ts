@@ -69,7 +69,7 @@ describe('the namespace of the platform', () => {
       expect(asks({ namespace, resource: 'pods', subresource, verb, name: 'x' })).toBeDefined()
   })
 
-  test('an ordinary Secret there is no less the platform’s', () => {
+  test('an ordinary Secret there is denied, too', () => {
     for (const verb of ['patch', 'update', 'delete']) expect(asks({ namespace, verb, name: 'github-app-key' })).toBeDefined()
   })
 
@@ -174,7 +174,7 @@ describe('named subjects', () => {
   })
 })
 
-test('what is no resource is none of its business', () => {
+test('about a request for no resource it has no opinion', () => {
   expect(decide({ ...holder, resource: undefined }, access)).toBeUndefined()
 })
 

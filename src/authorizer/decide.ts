@@ -1,9 +1,11 @@
 // Who may not read what is the platform's, as a function of the review and of whom the administrator named. It denies or has no
 // opinion; the authorizers that follow, such as RBAC, allow. A field that is missing never makes a read look like none.
+
 import { auditCheckpoints } from '../api/audit/audit-access.ts'
+import { serviceAccountUser } from '../api/builtin/service-account-user.ts'
 import { platformNamespace } from '../api/names.ts'
 import { isBuildSecret, isReservedSecretName } from '../api/reserved-secrets.ts'
-import { type Access, accountUser, type NamedSubjects } from './named-subjects.ts'
+import type { Access, NamedSubjects } from './named-subjects.ts'
 import type { AccessReview, AskedResource } from './review.ts'
 
 const guide = 'docs/guide/authorizer.md'
@@ -63,7 +65,7 @@ function impersonatesNamed({ resource, namespace, name }: AskedResource, subject
 }
 
 function accountIsNamed(namespace: string, name: string, subjects: NamedSubjects): boolean {
-  const user = accountUser(namespace, name)
+  const user = serviceAccountUser(namespace, name)
   return isNamed(user, accountGroups(user), subjects)
 }
 

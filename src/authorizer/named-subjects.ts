@@ -1,5 +1,6 @@
 // Who the authorizer has no opinion about, and where nothing is the platform's: what every cluster has, and what an administrator
 // names in two files. Parsing alone; access-files.ts reads them.
+import { serviceAccountUser } from '../api/builtin/service-account-user.ts'
 import { platformNamespace } from '../api/names.ts'
 import { platformAccounts } from '../api/rights/index.ts'
 import { AppError } from '../lib/errors.ts'
@@ -13,11 +14,6 @@ export type Access = {
   readonly openNamespaces: ReadonlySet<string>
 }
 
-/** The user name of a ServiceAccount. */
-export function accountUser(namespace: string, name: string): string {
-  return `system:serviceaccount:${namespace}:${name}`
-}
-
 /**
  * Kubernetes' own: kubelets, and what runs in kube-system. Whoever may start pods there has the cluster anyway.
  */
@@ -28,8 +24,8 @@ export const kubernetesSubjects = {
 
 /** The platform's ServiceAccounts in both forms; kpack's, which reads the registry credentials of builds by name. */
 export const platformUsers: readonly string[] = [
-  ...platformAccounts.map(({ name }) => accountUser(platformNamespace, name)),
-  accountUser('kpack', 'controller'),
+  ...platformAccounts.map(({ name }) => serviceAccountUser(platformNamespace, name)),
+  serviceAccountUser('kpack', 'controller'),
 ]
 
 /** Would leave the wall open to everybody. */
@@ -67,7 +63,7 @@ function subjectOf(line: string, where: string): { readonly kind: 'User' | 'Grou
   if (kind === 'Group') throw invalid(`${where}: the group ${name} is everybody: name those who must read`)
   const [namespace = '', account = '', ...rest] = name.split('/')
   if (kind === 'ServiceAccount' && namespace !== '' && account !== '' && rest.length === 0)
-    return { kind: 'User', name: accountUser(namespace, account) }
+    return { kind: 'User', name: serviceAccountUser(namespace, account) }
   throw invalid(`${where}: write "User <name>", "Group <name>" or "ServiceAccount <namespace>/<name>"`)
 }
 

@@ -7,6 +7,7 @@ import { certificateBlocks } from '../lib/certificate-blocks.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { pollFiles } from './poll-files.ts'
 
 /** PEM texts: the leaf first, then its intermediates. */
 export type KeyPair = {
@@ -100,31 +101,25 @@ function isSamePair(a: KeyPair, b: KeyPair): boolean {
 }
 
 /**
- * Reads the files again at an interval and takes over what changed. What they contain is compared, not their times: a Secret
- * mount is a chain of symbolic links that is swapped as a whole, for which file events are not delivered, and a change between
- * the first read and the first look at the times would never be noticed. Throws `invalid_configuration` when the first pair is
- * missing or not valid; `stop` ends the polling.
+ * Reads the files again at an interval and takes over what changed. What they contain is compared, not their times: a change
+ * between the first read and the first look at the times would never be noticed. Throws `invalid_configuration` when the first
+ * pair is missing or not valid; `stop` ends the polling.
  */
 export function certificateFromFiles(
   files: CertificateFiles,
   deps: { readonly log: Log; readonly intervalMilliseconds?: number },
 ): Certificate & { readonly stop: () => void } {
   const certificate = createCertificate(readPair(files))
-  let reported: string | undefined
-  const reload = (): void => {
-    try {
-      const next = readPair(files)
-      if (isSamePair(next, certificate.current())) return
-      certificate.replace(next)
-      reported = undefined
-      deps.log.info({ path: files.certificatePath }, 'TLS certificate reloaded')
-    } catch (error) {
-      // Expected while the two files are being replaced; the next poll finds both. The same failure is reported once.
-      if (messageOf(error) === reported) return
-      reported = messageOf(error)
-      deps.log.error({ path: files.certificatePath, error: reported }, 'failed to reload TLS certificate')
-    }
+  const path = files.certificatePath
+  const takeOver = (): boolean => {
+    const next = readPair(files)
+    if (isSamePair(next, certificate.current())) return false
+    certificate.replace(next)
+    deps.log.info({ path }, 'TLS certificate reloaded')
+    return true
   }
-  const timer = setInterval(reload, deps.intervalMilliseconds ?? 5000).unref()
-  return { ...certificate, stop: () => clearInterval(timer) }
+  // Expected while the two files are being replaced; the next poll finds both.
+  const failed = (error: string): void => deps.log.error({ path, error }, 'failed to reload TLS certificate')
+  const { stop } = pollFiles({ takeOver, failed, intervalMilliseconds: deps.intervalMilliseconds ?? 5000 })
+  return { ...certificate, stop }
 }

@@ -5,7 +5,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
-import { createAppClient } from '../../src/github/index.ts'
+import { createAppClient, pemSigner } from '../../src/github/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
@@ -181,12 +181,12 @@ test('deliveries that failed are redelivered by one poll', async () => {
   const url = app?.webhookUrl ?? ''
   const missed = branches.slice(2, 10)
   const endpoints = { host: fixture.host, web: fixture.github.url, api: fixture.github.apiUrl }
-  const privateKeys = [new SecretString(fixture.github.app.privateKeyPem)]
+  const signers = [pemSigner(new SecretString(fixture.github.app.privateKeyPem))]
   const client = createAppClient({
     endpoints,
     appId: fixture.github.app.id,
     clientId: fixture.github.app.clientId,
-    privateKeys,
+    signers,
     log: silentLog,
     clock: systemClock,
   })

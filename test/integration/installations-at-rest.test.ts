@@ -11,7 +11,7 @@ import { type GatherDeps, gather } from '../../src/controllers/installation/gath
 import { createInstallationDirectory } from '../../src/controllers/installation/installation-directory.ts'
 import { createOwnerCheckSchedule, ownerChecksPerHour } from '../../src/controllers/installation/owner-check-schedule.ts'
 import { nextStatus } from '../../src/controllers/installation/status.ts'
-import { createAppClient, type Fetch } from '../../src/github/index.ts'
+import { createAppClient, type Fetch, pemSigner } from '../../src/github/index.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { createFakeClock } from '../../src/lib/testing/fake-clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
@@ -107,8 +107,8 @@ function controller(): { readonly deps: GatherDeps; readonly counts: Counts } {
     return answer
   }
   const { id: appId, clientId, privateKeyPem } = github.app
-  const privateKeys = [new SecretString(privateKeyPem)]
-  const real = createAppClient({ endpoints, appId, clientId, privateKeys, log: silentLog, clock, fetch: counting })
+  const signers = [pemSigner(new SecretString(privateKeyPem))]
+  const real = createAppClient({ endpoints, appId, clientId, signers, log: silentLog, clock, fetch: counting })
   const client: typeof real = {
     ...real,
     async mintOrganizationReader() {

@@ -169,8 +169,8 @@ test('the same ids and names on two hosts: each tenant has tokens of its own hos
     return first.desk.request({ grant, subject: subjectIn(fixture), actor: 'test' })
   }
   const taken = await Promise.all(Array.from({ length: 20 }, (_, index) => ask(index % 2)))
-  for (const [index, { host, token }] of taken.entries()) {
-    expect(host).toBe(hosts[index % 2]?.host)
+  for (const [index, { endpoints, token }] of taken.entries()) {
+    expect(endpoints.host).toBe(hosts[index % 2]?.host)
     expect(hosts[index % 2]?.seen.minted.has(token.reveal())).toBe(true)
   }
   expect(new Set(taken.map(({ token }) => token.reveal())).size).toBe(2)

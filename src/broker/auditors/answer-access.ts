@@ -1,4 +1,5 @@
 // Who could reach something, and who did, for a page: the same answer as `sekisho access`, from a bounded part of the audit log.
+
 import { subjectOfAccount } from '../../api/application-account.ts'
 import { collectDeliveries, type Delivered } from '../../api/audit/access/deliveries.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type Span,
 } from '../../api/audit/access/grant-intervals.ts'
 import { actionsOf } from '../../api/audit/audit-groups.ts'
+import { serviceAccountUser } from '../../api/builtin/service-account-user.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
@@ -92,7 +94,7 @@ function decisionsOf(subject: AccessSubject): Filter {
 function deliveriesTo(subject: AccessSubject): Filter {
   if (subject.type !== 'workload') return decisionsOf(subject)
   const { namespace, name } = subject
-  return { namespace, actor: `system:serviceaccount:${namespace}:${name}` }
+  return { namespace, actor: serviceAccountUser(namespace, name) }
 }
 
 function isAbout({ repositoryIds, person, subjects }: GrantInterval, subject: AccessSubject): boolean {

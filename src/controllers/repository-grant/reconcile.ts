@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { isShortened, tokenSeconds } from '../../policy/grants/token-lifetime.ts'
+import { isShortened, outlives } from '../../policy/grants/token-lifetime.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
@@ -101,10 +101,6 @@ async function withoutSecrets(
 }
 
 const shorterLife = 'by a policy the tokens of the grant live for a shorter time now'
-/** GitHub ends those itself. */
-const githubSeconds = 3600
-/** Between GitHub's answer and the registry. */
-const slackMilliseconds = 30_000
 
 /**
  * Tokens that would live longer than the status, which is written, lets them. Looked for when that became shorter, and once by
@@ -116,12 +112,8 @@ async function endLongLives({ desk, tokens, inStep }: RepositoryGrantDeps, objec
   if (inStep.has(grantUid) && !isShorter) return
   // What the next run must do again if this one fails.
   inStep.forget(grantUid)
-  for (const { id, subject, mintedAt, livesUntil, expiresAt, ending } of await tokens.liveBy({ grantUid, delivered: true })) {
-    const seconds = tokenSeconds(after.tokenLifetimes, subject)
-    const end = (livesUntil ?? expiresAt).getTime() - slackMilliseconds
-    const isLonger = seconds < githubSeconds && end > mintedAt.getTime() + seconds * 1000
-    if (ending === undefined && isLonger) await desk.revokeBy({ id }, shorterLife)
-  }
+  for (const token of await tokens.liveBy({ grantUid, delivered: true }))
+    if (token.ending === undefined && outlives(after.tokenLifetimes, token)) await desk.revokeBy({ id: token.id }, shorterLife)
 }
 
 /** Tokens that reach a repository for which the grant does not hold; at each reconcile, so that none is left after a crash. */

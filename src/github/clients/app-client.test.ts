@@ -7,6 +7,7 @@ import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import type { MintRequest } from '../minted-token.ts'
+import { pemSigner } from '../signing/pem-signer.ts'
 import { type Asked, type ScriptedAnswer, scriptedGitHub } from '../testing/scripted-github.ts'
 import { createAppClient } from './app-client.ts'
 import { createTokenRevoker } from './token-revoker.ts'
@@ -25,7 +26,7 @@ function clientFor(url: string, keys: readonly SecretString[] = [firstKey], cloc
     endpoints: { host: 'github.test', web: url, api: url },
     appId: 7,
     clientId: 'Iv23liABC',
-    privateKeys: keys,
+    signers: keys.map(pemSigner),
     log: silentLog,
     clock,
   })

@@ -15,7 +15,6 @@ import {
   reportedPermissions,
 } from '../installation-facts.ts'
 import { type MintedToken, type MintRequest, mintBody, mintedToken, tokenIn } from '../minted-token.ts'
-import { pemSigner } from '../signing/pem-signer.ts'
 import type { Signer } from '../signing/signer.ts'
 import { integerAt, listOf, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import type { Fetch } from '../transport/bounded-fetch.ts'
@@ -32,6 +31,8 @@ export type AppClientDeps = {
   readonly endpoints: GitHubEndpoints
   readonly appId: number
   readonly clientId: string
+  /** One, or two during a rotation; tried in order. */
+  readonly signers: readonly Signer[]
   /** Decides the share of this process in the App's pace of new tokens. Default: no other process acts as the App. */
   readonly isLeader?: () => boolean
   readonly log: Log
@@ -39,12 +40,7 @@ export type AppClientDeps = {
   readonly fetch?: Fetch
   /** Learns of every answer to the App itself. */
   readonly observe?: GitHubObserver
-} & AppKeys
-
-/** One, or two during a rotation; tried in order. */
-type AppKeys =
-  | { readonly privateKeys: readonly SecretString[]; readonly signers?: never }
-  | { readonly signers: readonly Signer[]; readonly privateKeys?: never }
+}
 
 /** The App's own registration. Permissions are those it requests of installations. */
 export type AppFacts = {
@@ -120,7 +116,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   // Octokit sends one token request at a time for each bucket: one that GitHub does not answer must not stop those of other
   // tenants.
   const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
-  const signed = createAppSigner({ ...deps, signers: deps.signers ?? deps.privateKeys.map(pemSigner) })
+  const signed = createAppSigner(deps)
   const pace = createMintPace(deps.clock, deps.isLeader ?? (() => true))
   const mintRefusal: AppClient['mintRefusal'] = installationId => circuit.refusal() ?? pace.refusal(installationId)
 

@@ -1,6 +1,6 @@
 // When tokens live shorter than they did, by subject, and what people read about it.
 import { expect, test } from 'vitest'
-import { isShortened, lifetimesText, shorter, tokenSeconds } from './token-lifetime.ts'
+import { isShortened, lifetimesText, outlives, shorter, tokenSeconds } from './token-lifetime.ts'
 
 const ci = { kind: 'ServiceAccount', name: 'ci' } as const
 const shop = { kind: 'RemoteSync', name: 'shop' } as const
@@ -32,4 +32,15 @@ test('nothing said is not shorter than something', () => {
     undefined,
   ])
   expect(lifetimesText([{ ...ci, seconds: 60 }])).toBe('ServiceAccount ci: 60 s')
+})
+
+test('a token outlives its time by what the platform or GitHub said of its end, and never one of an hour', () => {
+  const mintedAt = new Date('2026-01-01T00:00:00Z')
+  const at = (seconds: number) => new Date(mintedAt.getTime() + seconds * 1000)
+  const token = { subject: ci, mintedAt, expiresAt: at(3600) }
+  expect(outlives(undefined, token)).toBe(true)
+  expect(outlives(undefined, { ...token, livesUntil: at(900) })).toBe(false)
+  expect(outlives([{ ...ci, seconds: 60 }], { ...token, livesUntil: at(900) })).toBe(true)
+  expect(outlives([{ ...ci, seconds: 3600 }], { ...token, expiresAt: at(3700) })).toBe(false)
+  expect(outlives(undefined, { ...token, subject: shop, expiresAt: at(3700) })).toBe(false)
 })

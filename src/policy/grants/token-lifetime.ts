@@ -53,6 +53,23 @@ export function isShortened(subjects: readonly Named[], before: OfStatus, after:
   return subjects.some(subject => tokenSeconds(after, subject) < tokenSeconds(before, subject))
 }
 
+/** Between GitHub's answer and the registry. */
+const slackMilliseconds = 30_000
+
+type Living = {
+  readonly subject: Named
+  readonly mintedAt: Date
+  readonly livesUntil?: Date | undefined
+  readonly expiresAt: Date
+}
+
+/** Whether a token would live longer than the status lets it. What may live for an hour GitHub ends itself. */
+export function outlives(lifetimes: OfStatus, { subject, mintedAt, livesUntil, expiresAt }: Living): boolean {
+  const seconds = tokenSeconds(lifetimes, subject)
+  const end = (livesUntil ?? expiresAt).getTime() - slackMilliseconds
+  return seconds < githubSeconds && end > mintedAt.getTime() + seconds * 1000
+}
+
 /** As text for people: `ServiceAccount ci: 300 s`. */
 export function lifetimesText(lifetimes: OfStatus): string {
   return (lifetimes ?? []).map(({ kind, name, seconds }) => `${kind} ${name}: ${seconds} s`).join(', ')

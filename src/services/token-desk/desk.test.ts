@@ -29,7 +29,11 @@ describe('the token desk', () => {
   test('takes its steps in the promised order', async () => {
     const { state, desk, request } = environment()
     const answer = await desk.request(request)
-    expect(answer).toMatchObject({ repositories: [{ id: 4001, fullName: 'acme/shop' }], permissions: { contents: 'read' }, host })
+    expect(answer).toMatchObject({
+      repositories: [{ id: 4001, fullName: 'acme/shop' }],
+      permissions: { contents: 'read' },
+      endpoints: { host },
+    })
     expect(answer.token.reveal()).toBe(state.minted[0])
     expect([answer.endpoints, answer.refs]).toEqual([{ host, web: 'http://x', api: 'http://x' }, undefined])
     expect(state.steps).toEqual([

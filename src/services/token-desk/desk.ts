@@ -179,7 +179,6 @@ function delivered(active: LiveToken, { repositories, app, grant, subject }: Adm
     renewFrom: new Date(expiresAt.getTime() - minimumLifeSeconds(subject.kind, lifeSeconds) * 1000),
     repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
     permissions: active.permissions,
-    host: app.host,
     endpoints: { host: app.host, web: app.web, api: app.api },
     ...defined({ refs: grant.spec.git?.refs }),
   }

@@ -1,7 +1,6 @@
 // Reads the facts by which a request is decided: from the caches to refuse or to find a token that exists, and from the API
 // server itself before a token is minted and before one is delivered, because a cache may not have observed yet that a grant
 // was revoked. Absence is a fact and never an error; this file never writes.
-
 import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
 import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'

@@ -38,8 +38,6 @@ export type DeliveredToken = {
   readonly renewFrom: Date
   readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
   readonly permissions: Readonly<Record<string, string>>
-  /** The GitHub host that the token is for. */
-  readonly host: string
   /** Those of the App that made it: Apps of one host may have different ones. */
   readonly endpoints: GitHubEndpoints
   /** `spec.git.refs` of the grant: what a push may change. Absent: every branch and every tag. */

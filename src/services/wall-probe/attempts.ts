@@ -35,7 +35,7 @@ export type Attempt = {
   readonly send: (client: Sender) => Promise<unknown>
 }
 
-const fieldManager = 'sekisho.dev/wall-probe'
+export const fieldManager = 'sekisho.dev/wall-probe'
 const dryRun: WriteOptions = { fieldManager, dryRun: true }
 /** Of objects that never exist. */
 const absent = 'wall-probe'

@@ -10,7 +10,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { objectAt, textAt } from '../../lib/json/json-value.ts'
 import { untilAborted } from '../../lib/limits/until-aborted.ts'
 import { SecretString } from '../../lib/secret-string.ts'
-import type { Attempt } from './attempts.ts'
+import { type Attempt, fieldManager } from './attempts.ts'
 import type { Finding, Place, Round } from './finding.ts'
 
 export type Clients = {
@@ -36,7 +36,7 @@ async function tokenOfNobody(client: Clients['client']): Promise<SecretString> {
     metadata: { namespace: platformNamespace },
     spec: { expirationSeconds },
   } as NewObject<KubeObject>
-  const answer = await client.create(tokens, request, { fieldManager: 'sekisho.dev/wall-probe' })
+  const answer = await client.create(tokens, request, { fieldManager })
   const token = textAt(objectAt(answer, 'status'), 'token')
   if (token === undefined || token === '') throw new Error('the API server gave no token')
   return new SecretString(token)

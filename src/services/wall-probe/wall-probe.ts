@@ -17,7 +17,7 @@ import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { Labels } from './admission/added-selectors.ts'
 import { compareAdmission } from './admission/compare-admission.ts'
 import { readShipped, type ShippedObject, wallOfKind } from './admission/shipped.ts'
-import { attemptsIn, clusterAttempts } from './attempts.ts'
+import { attemptsIn, clusterAttempts, fieldManager } from './attempts.ts'
 import { type Finding, findingText, type Judgement, judgeRound, type Round, type UnknownRounds, wallsOff } from './finding.ts'
 import type { Known } from './metrics.ts'
 import { isLookedAt, lookAtNamespaces } from './namespaces.ts'
@@ -50,7 +50,6 @@ export type WallProbe = Pick<Periodic, 'start' | 'stop' | 'wake'> & {
   readonly known: () => Known | undefined
 }
 
-const fieldManager = 'sekisho.dev/wall-probe'
 /** Whose namespaces are tried in a round, beside some of those where a wall was off: RBAC and policies are mostly alike. */
 const tenantsPerRound = 5
 /** Longer than everything that is tried takes on a server that answers. */

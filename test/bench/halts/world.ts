@@ -1,7 +1,7 @@
 // The surroundings of the bench of Halts: a platform in the production form, acme with its installation, live tokens of it, and
 // a pod that asks for more.
 import { randomUUID } from 'node:crypto'
-import { createAppClient } from '../../../src/github/index.ts'
+import { createAppClient, pemSigner } from '../../../src/github/index.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
@@ -54,7 +54,7 @@ export async function openWorld(note: (message: string) => void): Promise<World>
       createAppClient({
         ...{ endpoints: { host: gitHubHost, web, api }, appId: app.id, clientId: app.clientId },
         ...{ log: silentLog, clock: systemClock },
-        privateKeys: [new SecretString(app.privateKeyPem)],
+        signers: [pemSigner(new SecretString(app.privateKeyPem))],
       })
     const { installationId } = spec
     note('acme has an installation, and a pod gets tokens')

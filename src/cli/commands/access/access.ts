@@ -12,6 +12,7 @@ import {
   type Span,
 } from '../../../api/audit/access/grant-intervals.ts'
 import { shortActor, shortPerson } from '../../../api/audit/actor-text.ts'
+import { serviceAccountUser } from '../../../api/builtin/service-account-user.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { json, type PlainFormat, table } from '../../output.ts'
@@ -63,7 +64,7 @@ export async function accessWorkload(context: CommandContext, options: Asked): P
     throw new AppError('invalid_request', 'write the workload as NAMESPACE/SERVICEACCOUNT')
   return answer(context, options, {
     query: { namespace },
-    deliveries: { namespace, actor: `system:serviceaccount:${namespace}:${name}` },
+    deliveries: { namespace, actor: serviceAccountUser(namespace, name) },
     isAbout: ({ subjects }) => subjects.includes(subjectOfAccount(name)),
   })
 }

@@ -92,7 +92,7 @@ function startProcess({ storage, client, clock, openPullRequests }: ProcessDeps)
     endpointsOf: async () => ({ host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' }),
     tokens: {
       request: async () => ({
-        ...{ token: new SecretString('t'), expiresAt: clock.now(), renewFrom: clock.now(), permissions: {}, host: 'github.com' },
+        ...{ token: new SecretString('t'), expiresAt: clock.now(), renewFrom: clock.now(), permissions: {} },
         repositories: [{ id: repository, fullName: 'acme/shop' }],
         endpoints: { host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' },
       }),

@@ -196,7 +196,7 @@ describe('access to the repository', () => {
           const endpoints = endpointsOf({ host: 'github.com' })
           return {
             ...{ token: new SecretString('t'), mintedAt: now, expiresAt: now, renewFrom: now, repositories },
-            ...{ permissions: {}, host: 'github.com', endpoints },
+            ...{ permissions: {}, endpoints },
           }
         },
       },

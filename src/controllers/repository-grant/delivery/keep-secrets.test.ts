@@ -75,7 +75,7 @@ function world() {
         if (!reused) live.push(held)
         const { token, until } = held
         const ends = { expiresAt: new Date(until), renewFrom: new Date(until - 5 * minute) }
-        return { ...ends, token, repositories: [{ id: 1, fullName: 'acme/shop' }], permissions: {}, host: 'github.com' }
+        return { ...ends, token, repositories: [{ id: 1, fullName: 'acme/shop' }], permissions: {} }
       },
       async revokeBy({ id }: { readonly id?: string }) {
         spend('revoke')

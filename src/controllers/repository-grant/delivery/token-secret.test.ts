@@ -15,7 +15,6 @@ const token: DeliveredToken = {
   renewFrom: at(10),
   repositories: [{ id: 1, fullName: 'acme/shop' }],
   permissions: { contents: 'read' },
-  host: 'github.com',
   endpoints: endpointsOf({ host: 'github.com' }),
 }
 
@@ -46,7 +45,7 @@ describe('the Secret', () => {
     ['github.com', 'ghcr.io'],
     ['github.example.com', 'containers.github.example.com'],
   ])('has what the kubelet wants, for the container registry of %s alone', (host, registry) => {
-    const secret = secretOf(grant({ format: 'DockerConfig' }), { ...token, host })
+    const secret = secretOf(grant({ format: 'DockerConfig' }), { ...token, endpoints: endpointsOf({ host }) })
     const auth = Buffer.from('x-access-token:ghs_one').toString('base64')
     expect(secret.type).toBe('kubernetes.io/dockerconfigjson')
     expect(JSON.parse(decoded(secret)['.dockerconfigjson'] ?? '')).toEqual({
@@ -67,7 +66,7 @@ describe('the Secret', () => {
       web: 'https://git.example.com:8443',
       api: 'https://git.example.com:8443/api/v3',
     }
-    const secret = secretOf(grant({ format: 'ArgoCDRepository' }), { ...token, host: endpoints.host, endpoints })
+    const secret = secretOf(grant({ format: 'ArgoCDRepository' }), { ...token, endpoints })
     expect(decoded(secret)['url']).toBe('https://git.example.com:8443/acme/shop.git')
   })
 

@@ -7,6 +7,7 @@ import type { TokenSecretFormat } from '../../../api/github/repository-grant/del
 import { type RepositoryGrant, repositoryGrant } from '../../../api/github/repository-grant.ts'
 import { domain } from '../../../api/kind.ts'
 import { labels, ownerLabel } from '../../../api/names.ts'
+import { tokenUser } from '../../../github/index.ts'
 import type { Applied } from '../../../kube/client/client.ts'
 import { controllerOf, ownerReference } from '../../../kube/object/owner.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
@@ -23,9 +24,6 @@ export type Written = {
   readonly hashedToken: string
   readonly renewFrom: Date
 }
-
-/** The user name that git and registries want beside an installation token. */
-const username = 'x-access-token'
 
 const types: Readonly<Record<TokenSecretFormat, string>> = {
   BasicAuth: 'kubernetes.io/basic-auth',
@@ -53,16 +51,17 @@ function valuesOf(format: TokenSecretFormat, token: DeliveredToken | undefined):
   const password = token?.token.reveal()
   switch (format) {
     case 'BasicAuth':
-      return password === undefined ? { username } : { username, password, token: password }
+      return password === undefined ? { username: tokenUser } : { username: tokenUser, password, token: password }
     case 'DockerConfig': {
-      const auth = Buffer.from(`${username}:${password}`, 'utf8').toString('base64')
-      const auths = token === undefined ? {} : { [containerRegistryOf(token.host)]: { username, password, auth } }
+      const auth = Buffer.from(`${tokenUser}:${password}`, 'utf8').toString('base64')
+      const auths =
+        token === undefined ? {} : { [containerRegistryOf(token.endpoints.host)]: { username: tokenUser, password, auth } }
       return { '.dockerconfigjson': JSON.stringify({ auths }) }
     }
     case 'ArgoCDRepository': {
       if (token === undefined || password === undefined) return { type: 'git' }
       const url = `${token.endpoints.web}/${token.repositories[0]?.fullName ?? ''}.git`
-      return { type: 'git', url, username, password }
+      return { type: 'git', url, username: tokenUser, password }
     }
   }
 }

@@ -50,7 +50,7 @@ export async function accessOf(deps: AccessDeps, asked: Asked): Promise<Admitted
     const made = await workloadRequest(deps.desk, workload, credential.grant, 'GitProxy')
     return { request: made, token: await deps.desk.request(made) }
   })
-  const host = token.host
+  const { host } = token.endpoints
   const refuse = async (check: string, reason: string, repository?: GitAccess['repository']): Promise<never> => {
     await deps.counted.append(refusedEvent({ request, host, ...(repository && { repository }) }, { check, reason }))
     throw new AppError('forbidden', reason)

@@ -3,7 +3,7 @@
 // Source: https://git-scm.com/docs/http-protocol
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
-import { untilTokenIsKnown } from '../../../github/index.ts'
+import { basicAuthorization, untilTokenIsKnown } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import { redactTokens } from '../../../lib/log.ts'
@@ -48,7 +48,7 @@ export function createGitServer(clock: Clock): GitServer {
     async request({ web, fullName, path, method, token, mintedAt, headers, answers, body = undefined }, signal) {
       const { origin, pathname } = new URL(web)
       const name = fullName.split('/').map(encodeURIComponent).join('/')
-      const authorization = `Basic ${Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')}`
+      const authorization = basicAuthorization(token)
       const options = {
         ...{ origin, method, signal, path: `${pathname.replace(/\/$/, '')}/${name}.git${path}` },
         headers: { ...headers, authorization, accept: answers, 'user-agent': 'git/sekisho-git-proxy' },

@@ -1,6 +1,7 @@
 // The git credential protocol: what git sends to a credential helper, and what it receives. Pure; a value with a line break is
 // never written.
 // Source: https://git-scm.com/docs/git-credential#IOFMT
+import { tokenUser } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 
 /** What git wants a credential for. */
@@ -42,7 +43,7 @@ export function repositoryOfPath(path: string): string {
  */
 export function credentialAnswer(answer: { readonly token: string; readonly expiresAt: Date }): string {
   const lines = [
-    'username=x-access-token',
+    `username=${tokenUser}`,
     `password=${answer.token}`,
     `password_expiry_utc=${Math.floor(answer.expiresAt.getTime() / 1000)}`,
   ]

@@ -3,7 +3,7 @@
 // environment ever has it. No redirects, no history, no tags, no submodules, no LFS.
 // Source: https://git-scm.com/docs/gitprotocol-http , https://git-scm.com/docs/gitprotocol-v2
 import { Agent, type Dispatcher } from 'undici'
-import { untilTokenIsKnown } from '../../../../github/index.ts'
+import { basicAuthorization, untilTokenIsKnown } from '../../../../github/index.ts'
 import type { Clock } from '../../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
 import { redactTokens } from '../../../../lib/log.ts'
@@ -61,10 +61,9 @@ function bodyOf(commit: string): string {
   return [...capabilities, delimiterPacket, ...wants.map(packetLine), flushPacket].join('')
 }
 
-/** Basic authentication as `x-access-token`, which GitHub documents for installation tokens over HTTP. */
 function headersOf(token: SecretString): Record<string, string> {
   return {
-    authorization: `Basic ${Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')}`,
+    authorization: basicAuthorization(token),
     'content-type': 'application/x-git-upload-pack-request',
     accept: answerType,
     'git-protocol': 'version=2',
