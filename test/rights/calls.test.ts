@@ -26,6 +26,10 @@ describe('the calls in an audit log', () => {
     expect(callsIn([line('delete', deployment, { userAgent: 'attack' })])).toEqual([])
     const probe = { username: 'system:serviceaccount:sekisho-system:sekisho-wall-probe' }
     expect(callsIn([line('delete', deployment, { user: probe })])).toEqual([])
+    const by = (query: string) => callsIn([line('create', deployment, { requestURI: `/apis/apps/v1/deployments?${query}` })])
+    expect(by('fieldManager=sekisho.dev%2Fwall-probe&dryRun=All')).toEqual([])
+    expect(by('fieldManager=sekisho.dev%2Fwall-probe')).toHaveLength(1)
+    expect(by('fieldManager=sekisho.dev%2Fapplication&dryRun=All')).toHaveLength(1)
   })
 
   test.each([

@@ -4,7 +4,8 @@ import { attackUserAgent } from '../../dev/attack/world/http.ts'
 import { platformNamespace } from '../../src/api/names.ts'
 import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
 import { wallProbeAccount } from '../../src/api/wall-names.ts'
-import { asObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
+import { asObject, type JsonObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
+import { fieldManager as wallProbe } from '../../src/services/wall-probe/attempts.ts'
 
 /**
  * A request as RBAC judges it. `where` is empty for requests without a namespace; tests make up the names of tenants'
@@ -27,7 +28,7 @@ const users = `system:serviceaccount:${platformNamespace}:`
 /**
  * The calls in lines of an audit log, each once. Left out: requests that the server did not finish, that were no requests for
  * objects, and those that must be refused: of `make attack` with the tokens of the platform's processes, and of the probe of the
- * walls as the account without rights.
+ * walls, whether as the account without rights or as a dry run of the controllers.
  */
 export function callsIn(lines: readonly string[]): readonly Call[] {
   const found = new Map<string, Call>()
@@ -46,7 +47,7 @@ function callsOf(line: string): readonly Call[] {
   const user = textAt(objectAt(event, 'user'), 'username') ?? ''
   const target = objectAt(event, 'objectRef')
   const plural = textAt(target, 'resource')
-  if (textAt(event, 'userAgent') === attackUserAgent || user === `${users}${wallProbeAccount}`) return []
+  if (textAt(event, 'userAgent') === attackUserAgent || user === `${users}${wallProbeAccount}` || isProbed(event)) return []
   if (!stages.includes(textAt(event, 'stage') ?? '') || !user.startsWith(users) || plural === undefined) return []
   const subresource = textAt(target, 'subresource')
   const namespace = textAt(target, 'namespace')
@@ -61,6 +62,11 @@ function callsOf(line: string): readonly Call[] {
   // An apply that made the object needed the right to create it, too.
   const made = call.verb === 'patch' && objectAt(event, 'responseStatus')?.['code'] === 201
   return made ? [call, { ...call, verb: 'create' }] : [call]
+}
+
+function isProbed(event: JsonObject | undefined): boolean {
+  const query = new URLSearchParams(textAt(event, 'requestURI')?.split('?')[1])
+  return query.get('fieldManager') === wallProbe && query.get('dryRun') === 'All'
 }
 
 /** Of a namespace, the audit log names the namespace itself; RBAC asks in it where it exists already. */
