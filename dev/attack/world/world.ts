@@ -40,6 +40,8 @@ export type World = {
    * What the pod of globex gets when it tries this. `ownTokens`: a token of GitHub in the answer is its own, by its own grant.
    */
   readonly probe: (probe: Probe, options?: { readonly ownTokens?: true }) => Promise<ProbeResult>
+  /** Writes by the API are dry runs in globex, too: a layer is off that would stop them. */
+  readonly onlyDryRuns: boolean
   readonly close: () => Promise<void>
 }
 
@@ -49,7 +51,7 @@ export const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${ne
 const maxRepeats = 3
 
 /** Signs people in, joins globex, and removes what an earlier run may have left behind. */
-export async function openWorld(settings: ClusterSettings, progress: Progress): Promise<World> {
+export async function openWorld(settings: ClusterSettings, progress: Progress, onlyDryRuns = false): Promise<World> {
   const admin = await adminClientFor(adminKubeconfig(settings))
   const demo = await prepareDemo(settings, 'attack')
   const journal = await openJournal(join(settings.stateFolder, 'attack'))
@@ -99,6 +101,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
     watcher,
     api,
     ownImage,
+    onlyDryRuns,
     async probe(probe, { ownTokens } = {}) {
       const result = await (await agent()).probe(probe)
       const text = JSON.stringify(result)
