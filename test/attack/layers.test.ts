@@ -29,6 +29,7 @@ import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import { createCertificate } from '../../src/web/tls.ts'
 import { webhookCertificate } from '../fixtures/webhook-certificate.ts'
 import { type AttackCluster, startAttackCluster, webhookAddress } from './attack-cluster.ts'
@@ -158,7 +159,7 @@ test.each(['policies', 'mutations', 'webhook', 'authorizer', 'pod-security'] as 
     expect(await standingObjects()).toEqual(before)
     expect(await standingOf(layer)).toBe('on')
   },
-  120_000,
+  timeLimit(90_000),
 )
 
 test('a run that was killed with a layer off: the next one puts it back', async () => {

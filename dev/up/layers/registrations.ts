@@ -140,6 +140,8 @@ export function webhookLayer(registrations: Registrations): LayerSwitch {
     async standing({ admin }) {
       const answer = await dryRun(admin, { group: '/apis/apps.sekisho.dev/v1alpha1', resource: 'appsecrets', object: appSecret })
       if (answer === undefined) return 'unknown'
+      // Where nobody seals the values, the schema refuses them.
+      if (answer.status === 422) return 'off'
       if (answer.status !== 201) throw notUnderstood(answer)
       const { values, sealed } = (answer.body as Sealed).spec ?? {}
       return values === undefined && sealed !== undefined ? 'on' : 'off'
