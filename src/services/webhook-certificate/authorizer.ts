@@ -1,6 +1,6 @@
 // The serving certificate of the authorizer, renewed by the same authority as that of the webhook, where this is what issued it.
 // API servers read the authority of the authorizer from a file of theirs, which nobody here sees: so the first certificate, which
-// the installer makes, says whom they trust, and one of another authority is never replaced (docs/adr/0087).
+// the installer makes, says whom they trust, and one of another authority is never replaced (docs/adr/0096).
 import { authorizerNames } from '../../api/wall-names.ts'
 import type { Periodic } from '../../lib/periodic.ts'
 import { authorityOf } from './authority.ts'
