@@ -9,7 +9,7 @@ import type { Attack, AttemptResult } from '../attack.ts'
 import { podsMeet } from '../inside/network.ts'
 import { type Playing, playAttacks } from '../play.ts'
 import { type Layer, layers } from '../verdict.ts'
-import type { World } from '../world/world.ts'
+import { rolesWork, type World } from '../world/world.ts'
 import { compareRuns } from './compare.ts'
 import type { Without } from './report.ts'
 
@@ -56,7 +56,10 @@ export async function playWithout(
     await world.probe({ kind: 'environment' })
     const deps = { ...switchingOf(playing, world.admin), podsMeet: () => podsMeet(world) }
     progress.note(`switching off ${layer}: ${what}; expected meanwhile: ${alarm}`)
-    const played = await withoutLayer(deps, layer, attack)
+    const played = await withoutLayer(deps, layer, async () => {
+      await rolesWork(world.api)
+      return attack()
+    })
     progress.note(`${layer} is back`)
     return played
   })

@@ -83,7 +83,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress, o
     for (let repeats = 0; repeats < maxRepeats && isQuotaConflict(answer); repeats++) answer = await sendOnce(...asked)
     return answer
   }
-  await progress.step('signing in', () => requireRoles(api))
+  await progress.step('signing in', () => rolesWork(api))
   await layAppSecret({ api, admin, journal, watcher })
   const ownImage = once(() => progress.step('gary deploys the site of globex', () => deployNeighbour(demo)))
   const agent = once(async () => {
@@ -179,7 +179,15 @@ async function layAppSecret({
   )
 }
 
-/** Each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work. */
+/**
+ * Resolves when each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work.
+ * An API server that was restarted asks the issuer for its keys every ten seconds, and knows nobody until it has them.
+ */
+export async function rolesWork(api: World['api']): Promise<void> {
+  const work = (): Promise<true> => requireRoles(api).then(() => true)
+  await waitUntil('each actor to do what its role is for', work, { timeoutMilliseconds: limits.rollout })
+}
+
 async function requireRoles(api: World['api']): Promise<void> {
   const roles = [
     ['gary', neighbourNamespace],

@@ -1,5 +1,5 @@
-// How the names of people and groups read in Kubernetes, once: for RegExp here, and for `matches` in CEL (RE2), where policies say
-// the same. `userSubject` and `groups` in src/api/names.ts write them.
+// How the names of people and groups read in Kubernetes, once: for RegExp here, and for `matches` in CEL (RE2), by which policies
+// say the same. `userSubject` and `groups` in src/api/names.ts write them.
 
 const host = '[a-z0-9][a-z0-9.:-]*'
 /** Above 15 digits JavaScript could round it to the id of another person. */

@@ -1,5 +1,5 @@
-// The serving certificate of the admission webhook, renewed where the installer gave the platform the authority that issues it. It
-// never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an authority is replaced by the installer, who has API
+// The serving certificate of the admission webhook, renewed where the installer gave the platform the authority that issues it.
+// It never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an authority is replaced by the installer, who has API
 // servers trust both first.
 import {
   mutatingWebhookConfigurations,
