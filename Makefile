@@ -19,7 +19,7 @@ down: node_modules ## stop everything that `up` started and undo its changes to 
 demo: node_modules ## run the demo on the running platform: onboard, push, deploy, check the access rules
 	@$(node) node dev/demo/main.ts
 
-attack: node_modules ## attack the running platform as another tenant, and as nobody (A='--only registry' for some; A=--list; A=--floods)
+attack: node_modules ## attack the running platform as another tenant, and as nobody (A='--only registry' for some; A='--without policies'; A=--list; A=--floods)
 	@$(node) node dev/attack/main.ts $(A)
 
 test: node_modules ## everything that CI runs: checks, unit, integration, fault and end-to-end tests, the demo (CHANGED=1: what changes can affect)

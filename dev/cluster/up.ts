@@ -7,6 +7,7 @@ import { catalog } from './binaries/catalog.ts'
 import { ensureBinary } from './binaries/ensure-binary.ts'
 import type { AuthorizerAccess } from './control-plane/authorization-config.ts'
 import { adminUser } from './control-plane/certificates.ts'
+import type { ApiServerLayer } from './control-plane/programs.ts'
 import type { ControlPlane } from './control-plane/start.ts'
 import { startControlPlane } from './control-plane/start.ts'
 import { isAccessible } from './file-access.ts'
@@ -40,6 +41,21 @@ export async function up(options: UpOptions): Promise<string> {
   return withLock(clusterLock(settings), () => upLocked(options), waiting)
 }
 
+/**
+ * Has the API server of the running cluster go without these layers; every `up` gives it all of them again, as does an empty
+ * list. Resolves when it is ready. It is restarted where its arguments change.
+ */
+export async function upWithout(
+  deps: Pick<UpOptions, 'settings' | 'progress'>,
+  without: readonly ApiServerLayer[],
+): Promise<void> {
+  const options = { ...deps, controlPlaneOnly: false }
+  await withLock(clusterLock(deps.settings), async () => {
+    const { admin } = await bootControlPlane(options, { hasNode: true, without })
+    await admin.close()
+  })
+}
+
 /** KUBECONFIG may be a list, in which kubectl ignores absent files; at least one must exist. */
 async function requireReadable(list: string): Promise<void> {
   const present = await Promise.all(list.split(':').map(path => isAccessible(path, constants.R_OK)))
@@ -60,7 +76,7 @@ async function upLocked(options: UpOptions): Promise<string> {
   const etcd = await ensureBinary(catalog.etcd, deps)
   const kubernetes = await ensureBinary(catalog.kubernetes, deps)
   progress.note(`etcd from ${etcd.source}, Kubernetes from ${kubernetes.source}`)
-  if (!withNode) return (await bootControlPlane(options, hasNode)).kubeconfig
+  if (!withNode) return (await bootControlPlane(options, { hasNode })).kubeconfig
 
   // A failure of a later build is reported where its result is awaited, so it must not count as unhandled before.
   const pause = ensureBinary(catalog.pause, deps)
@@ -70,13 +86,15 @@ async function upLocked(options: UpOptions): Promise<string> {
   for (const build of [pause, networkPolicies, coredns, traefik]) build.catch(() => {})
 
   await installMissing(progress)
-  const controlPlane = await bootControlPlane(options, hasNode)
+  const controlPlane = await bootControlPlane(options, { hasNode })
   const first = { kubernetes, pause: await pause, networkPolicies: await networkPolicies }
   await bootNode(options, controlPlane, { ...first, coredns, traefik })
   return controlPlane.kubeconfig
 }
 
-async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<ControlPlane> {
+type Boot = { readonly hasNode: boolean; readonly without?: readonly ApiServerLayer[] }
+
+async function bootControlPlane(options: UpOptions, { hasNode, without }: Boot): Promise<ControlPlane> {
   const { settings, progress } = options
   const folder = devClusterFolder(settings)
   const reachable = hasNode && !settings.nodeAddress.startsWith('127.')
@@ -100,6 +118,7 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
         // Without a node nothing could answer at a service address.
         ...(reachable && { authorizer: authorizerAccess(settings) }),
         audited: 'everybody',
+        ...(without && { without }),
       },
       { settings, progress },
     ),

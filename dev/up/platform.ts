@@ -8,12 +8,15 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBuildPrograms } from '../cluster/binaries/ensure-all.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
+import { adminClientFor } from '../cluster/control-plane/admin-client.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
 import { up as clusterUp } from '../cluster/up.ts'
 import { databaseFolder } from '../postgres/platform-server.ts'
 import { ensureGitHub, githubFolder, type LocalGitHub } from './github.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
+import { forgetIntent } from './layers/intent.ts'
+import { forgetLayer, switchingOf } from './layers/switch.ts'
 import type { Mode } from './mode.ts'
 import { admissionClientSettings } from './overlay/admission-trust.ts'
 import { writeOverlay } from './overlay/overlay.ts'
@@ -60,6 +63,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
     await bindPlatformAdmin(kubectl)
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings, mode))
+  await progress.step('layers', () => endLayersOff({ settings, progress }))
   // kpack pulls and pushes the builder with a credential that the platform makes, and asks the platform for tokens.
   await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
   return mode
@@ -122,6 +126,17 @@ async function platformReady(kubectl: Kubectl, settings: ClusterSettings, mode: 
   })
 }
 
+/** What `make attack --without` left off when it was killed. */
+async function endLayersOff({ settings, progress }: { readonly settings: ClusterSettings; readonly progress: Progress }) {
+  const admin = await adminClientFor(adminKubeconfig(settings))
+  try {
+    const layer = await forgetLayer(switchingOf({ settings, progress }, admin))
+    if (layer !== undefined) progress.note(`the layer ${layer}, which an attack left off, is back`)
+  } finally {
+    await admin.close()
+  }
+}
+
 /**
  * Deletes the state of the emulator, the database and the demo together with the cluster: a new cluster knows none of the
  * emulator's installations.
@@ -130,5 +145,6 @@ export async function forgetLocalState(settings: ClusterSettings): Promise<void>
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(databaseFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
+  await forgetIntent(settings.stateFolder)
   await forgetHomes(settings)
 }

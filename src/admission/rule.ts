@@ -5,6 +5,8 @@ import type { ResourceType } from '../api/resource.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest, Operation } from './review.ts'
 
+export { celList, celText } from '../lib/text/cel.ts'
+
 /**
  * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard).
  * `application-namespaces`: those of them in which tenants have roles, not those for builds; `build-namespaces`: those.
@@ -123,14 +125,4 @@ export function resourceRules(matches: readonly Match[]): readonly Readonly<Reco
     operations: match.operations,
     scope: match.namespacedOnly ? 'Namespaced' : '*',
   }))
-}
-
-/** A CEL list of string literals. */
-export function celList(values: readonly string[]): string {
-  return `[${values.map(celText).join(', ')}]`
-}
-
-/** A CEL string literal. */
-export function celText(value: string): string {
-  return `'${value.replace(/[\\']/g, character => `\\${character}`)}'`
 }

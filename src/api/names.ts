@@ -3,6 +3,7 @@
 import { hashedName } from '../lib/text/bounded-name.ts'
 import { kebabCase } from '../lib/text/kebab-case.ts'
 import { domain } from './kind.ts'
+import { isPerson } from './tenancy/subject-patterns.ts'
 
 /** Whether a key of labels or annotations, or an API group, belongs to the platform: admission refuses it from people. */
 export function isReservedKey(key: string): boolean {
@@ -217,8 +218,8 @@ export function personText(user: string, login: string | undefined): string {
  * JavaScript could round to the id of another person.
  */
 export function parseUserSubject(subject: string): { readonly host: string; readonly userId: number } | undefined {
-  const match = /^github\|([a-z0-9][a-z0-9.:-]*)\|([1-9][0-9]{0,14})$/.exec(subject)
-  return match?.[1] && match[2] ? { host: match[1], userId: Number(match[2]) } : undefined
+  const [, host, id] = isPerson(subject) ? subject.split('|') : []
+  return host === undefined ? undefined : { host, userId: Number(id) }
 }
 
 /** The groups of a person. By number, because names of organizations and teams can be taken over. */
@@ -228,10 +229,7 @@ export const groups = {
   members: (host: string, organizationId: number): string => `github|${host}|org|${organizationId}|members`,
 } as const
 
-/** True for exactly the names that the functions of `groups` return. */
-export function isGroup(name: string): boolean {
-  return /^github\|[a-z0-9][a-z0-9.:-]*\|org\|[1-9][0-9]{0,14}\|(owners|members|team\|[1-9][0-9]{0,14})$/.test(name)
-}
+export { isGroup } from './tenancy/subject-patterns.ts'
 
 /**
  * Who administers the platform: whoever RBAC allows this verb on this resource. The resource has no objects; the ClusterRole

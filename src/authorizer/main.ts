@@ -23,7 +23,7 @@ await runUntilStopped(async onStop => {
   onStop(certificate.stop)
   const access = accessFromFiles(accessFolder, { log })
   onStop(access.stop)
-  const { answered } = createAuthorizerMetrics(metrics)
+  const { answered } = createAuthorizerMetrics(metrics, () => certificate.current().certificate)
   const deps = { clock, log, certificate, access: access.current, answered, drain: replicaDrain }
   const authorizer = createAuthorizerApp({ ...deps, ...called })
   await process.startInOrder([authorizer], { authorizer: authorizer.ready })

@@ -1,4 +1,5 @@
 // The authorizer as API servers see it: who may call it, its answers, and what is too much.
+import { X509Certificate } from 'node:crypto'
 import { request } from 'node:https'
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -24,7 +25,7 @@ async function start() {
     certificate: createCertificate({ ...pair, clientAuthorities: clients.pem }),
     clientNames: ['kube-apiserver'],
     access: () => accessOf({ readers: '', namespaces: '' }),
-    answered: createAuthorizerMetrics(registry).answered,
+    answered: createAuthorizerMetrics(registry, () => pair.certificate).answered,
   })
   const port = await app.start()
   onTestFinished(app.stop)
@@ -109,4 +110,10 @@ test('there is one path', async () => {
   const { port } = await start()
   for (const path of ['/', '/authorize/', '/metrics'])
     expect(await call({ port, body: review(reading), key: apiServer, path })).toMatchObject([404, {}])
+})
+
+test('when the certificate that is served ends is a metric', async () => {
+  const { registry } = await start()
+  const [metric] = (await registry.getMetricsAsJSON()).filter(({ name }) => name.includes('certificate_expiry'))
+  expect(metric?.values[0]?.value).toBe(Date.parse(new X509Certificate(pair.certificate).validTo) / 1000)
 })

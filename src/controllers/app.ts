@@ -25,6 +25,7 @@ import { createPlatformSecrets } from '../services/platform-secrets.ts'
 import { type OpenRegistry, openRegistry } from '../services/registry/open.ts'
 import { openTokenDesk } from '../services/token-desk/open.ts'
 import { openWallProbe } from '../services/wall-probe/open.ts'
+import { openAuthorizerCertificate } from '../services/webhook-certificate/authorizer.ts'
 import { openWebhookCertificate } from '../services/webhook-certificate/open.ts'
 import { openResealing } from '../store/resealing/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
@@ -122,6 +123,7 @@ async function openServices(deps: Shared) {
     tags: openFollowedTags({ settings, clock }),
     resealing: openResealing({ ...deps, process: 'controllers', isLeader: manager.isLeader, metrics }),
     webhookCertificate: openWebhookCertificate(deps),
+    authorizerCertificate: openAuthorizerCertificate(deps),
   }
 }
 

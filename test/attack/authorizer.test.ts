@@ -34,7 +34,8 @@ let cluster: AttackCluster
 let authorizer: DrainedServer | undefined
 let access: AccessFiles | undefined
 const registry = new Registry()
-const { answered } = createAuthorizerMetrics(registry)
+let served = ''
+const { answered } = createAuthorizerMetrics(registry, () => served)
 const folder = mkdtempSync(join(tmpdir(), 'authorizer-'))
 
 function write(file: 'readers' | 'namespaces', text: string): void {
@@ -45,8 +46,9 @@ function write(file: 'readers' | 'namespaces', text: string): void {
 async function startAuthorizer(): Promise<void> {
   const authority = await openAuthority(dirname(cluster.authorityFile), 'ca', 'sekisho-dev-ca')
   const leaf = await authority.leaf('authorizer', { commonName: 'authorizer', usage: 'server', names: ['authorizer.test'] })
+  served = readFileSync(leaf.certificate, 'utf8')
   const certificate = createCertificate({
-    certificate: readFileSync(leaf.certificate, 'utf8'),
+    certificate: served,
     privateKey: new SecretString(readFileSync(leaf.key, 'utf8')),
     clientAuthorities: cluster.clientAuthorities,
   })

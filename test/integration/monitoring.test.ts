@@ -137,26 +137,28 @@ test('deploy/monitoring has what the operator of Prometheus and the sidecar of G
 })
 
 test.each([
-  ['standalone', 1],
-  ['production', 3],
-] as const)('Prometheus finds every process of the form %s, and the network lets it in', async (form, processes) => {
+  ['standalone', 1, 'sekisho-metrics'],
+  ['production', 3, 'sekisho-metrics'],
+  ['authorizer', 1, 'sekisho-authorizer-metrics'],
+] as const)('Prometheus finds every process of deploy/%s, and the network lets it in', async (form, processes, policyName) => {
   const [monitor] = (await rendered('monitoring')).filter(({ kind }) => kind === 'PodMonitor')
   const objects = await rendered(form)
   const isWithin = (wanted: object, labels: object) => expect(labels).toMatchObject(wanted)
   const { selector, podMetricsEndpoints } = (monitor?.spec ?? {}) as {
-    readonly selector: { readonly matchLabels: object }
+    readonly selector: { readonly matchExpressions: readonly Requirement[] }
     readonly podMetricsEndpoints: readonly { readonly port: string }[]
   }
   const deployments = objects.filter(({ kind, metadata }) => kind === 'Deployment' && !metadata.name.includes('probe'))
   const pods = deployments.map(({ spec }) => spec['template'] as Pod)
   expect(pods).toHaveLength(processes)
-  const policy = objects.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'sekisho-metrics')
+  const policy = objects.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === policyName)
   const { podSelector, ingress } = (policy?.spec ?? {}) as {
     readonly podSelector: { readonly matchLabels: object }
     readonly ingress: readonly [{ readonly ports: readonly [{ readonly port: number }] }]
   }
   for (const { metadata, spec } of pods) {
-    isWithin(selector.matchLabels, metadata.labels)
+    for (const { key, operator, values } of selector.matchExpressions)
+      expect([operator, values]).toEqual(['In', expect.arrayContaining([metadata.labels[key]])])
     isWithin(podSelector.matchLabels, metadata.labels)
     const ports = spec.containers.flatMap(container => container.ports ?? [])
     const scraped = ports.filter(({ name }) => name === podMetricsEndpoints[0]?.port)
@@ -164,8 +166,10 @@ test.each([
   }
 })
 
+type Requirement = { readonly key: string; readonly operator: string; readonly values: readonly string[] }
+
 type Pod = {
-  readonly metadata: { readonly labels: object }
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> }
   readonly spec: {
     readonly containers: readonly { readonly ports?: readonly { readonly name: string; readonly containerPort: number }[] }[]
   }

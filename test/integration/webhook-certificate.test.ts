@@ -6,12 +6,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { secrets } from '../../src/api/builtin/index.ts'
 import { admissionWebhook } from '../../src/api/names.ts'
 import type { ResourceType } from '../../src/api/resource.ts'
+import { authorizerNames } from '../../src/api/wall-names.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
+import type { CertifiedKey } from '../../src/identity/certified-key.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { webhookHosts } from '../../src/services/webhook-certificate/decide.ts'
+import { openAuthorizerCertificate } from '../../src/services/webhook-certificate/authorizer.ts'
+import { authorizerHosts, webhookHosts } from '../../src/services/webhook-certificate/decide.ts'
 import { openWebhookCertificate } from '../../src/services/webhook-certificate/open.ts'
 import { withNamespace } from '../fixtures/harness.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
@@ -69,3 +72,64 @@ test('the controllers renew the certificate in the Secret that the installer mad
   expect(leaf.checkPrivateKey(createPrivateKey(text(secret.data?.['tls.key'])))).toBe(true)
   expect(leaf.validToDate.getTime()).toBeGreaterThan(Date.now() + 29 * 86_400_000)
 })
+
+test('they renew that of the authorizer, too, where their authority issued it, and leave another one alone', async () => {
+  const { name: namespace, admin } = await withNamespace()
+  await giveRightsIn(namespace, 'platform')
+  const client = await withClientOf('sekisho-controllers')
+  const [authority, other] = await Promise.all(
+    ['ours', 'other'].map(commonName => makeCertificateAuthority({ commonName, now: past, lifetimeDays: 3650 })),
+  )
+  if (authority === undefined || other === undefined) return expect.fail('no authority')
+  const key = { namespace, name: authorizerNames.secret }
+  const path = `/api/v1/namespaces/${namespace}/secrets`
+  const put = async (by: CertifiedKey): Promise<string> => {
+    const names = { commonName: 'sekisho-authorizer', dnsNames: authorizerHosts }
+    const leaf = await issueCertificate({ authority: by, ...names, usage: 'server', now: past, lifetimeDays: 30 })
+    const data = { 'tls.crt': base64(leaf.certificatePem), 'tls.key': base64(leaf.privateKeyPem.reveal()) }
+    const made = { apiVersion: 'v1', kind: 'Secret', metadata: key, type: 'kubernetes.io/tls', data }
+    await admin.request('DELETE', `${path}/${key.name}`)
+    await admin.call('POST', path, made)
+    return data['tls.crt']
+  }
+  const settings = { admissionAuthorityCertificate: authority.certificatePem, admissionAuthorityKey: authority.privateKeyPem }
+  const rounds = createRounds()
+  const loop = openAuthorizerCertificate({
+    settings,
+    manager: { client, isLeader: () => true } as never,
+    clock: { ...systemClock, sleep: rounds.sleep },
+    log: createRecordingLog(),
+    namespace,
+  })
+  onTestFinished(() => loop?.stop())
+
+  const foreign = await put(other)
+  loop?.start()
+  await rounds.ended()
+  expect((await client.get(secrets, key))?.data?.['tls.crt']).toBe(foreign)
+
+  const first = await put(authority)
+  loop?.wake()
+  const secret = await waitUntil('another certificate', async () => {
+    const found = await client.get(secrets, key)
+    return found?.data?.['tls.crt'] === first ? undefined : found
+  })
+  const leaf = new X509Certificate(text(secret.data?.['tls.crt']))
+  expect([leaf.checkIssued(new X509Certificate(authority.certificatePem)), leaf.checkHost(authorizerHosts[0] ?? '')]).toEqual([
+    true,
+    authorizerHosts[0],
+  ])
+  expect(leaf.checkPrivateKey(createPrivateKey(text(secret.data?.['tls.key'])))).toBe(true)
+})
+
+/** A round has ended when its loop waits for the next one. */
+function createRounds() {
+  const first = Promise.withResolvers<void>()
+  return {
+    ended: () => first.promise,
+    sleep: (): Promise<never> => {
+      first.resolve()
+      return new Promise<never>(() => {})
+    },
+  }
+}

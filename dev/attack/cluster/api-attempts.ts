@@ -33,7 +33,7 @@ const ownPath = `/namespaces/${neighbourNamespace}/`
 
 /** The path with a dry run, unless the request only reads or stays within globex. */
 function safePath({ method, path, dry, connects }: ApiAttempt): string {
-  if (method === 'GET' || connects || (path.includes(ownPath) && !dry)) return path
+  if (method === 'GET' || connects || path.includes('dryRun=') || (path.includes(ownPath) && !dry)) return path
   return `${path}${path.includes('?') ? '&' : '?'}dryRun=All`
 }
 
@@ -48,11 +48,12 @@ function nameIn(text: string): string | undefined {
 
 export function apiAttempt(world: World, planned: ApiAttempt): Attempt {
   const { as, method, json, contentType, headers, judge = judgeApi } = planned
-  const path = safePath(planned)
+  const usual = safePath(planned)
+  const path = world.onlyDryRuns ? safePath({ ...planned, dry: true }) : usual
   const makes = method === 'POST' && !path.includes('dryRun=All')
   const collection = planned.path.split('?')[0]
   return {
-    name: `${as}: ${planned.name ?? `${method} ${path}`}`,
+    name: `${as}: ${planned.name ?? `${method} ${usual}`}`,
     async run() {
       const name = makes ? nameIn(JSON.stringify(json)) : undefined
       if (name !== undefined) await world.journal.note({ kind: 'object', path: `${collection}/${name}` })

@@ -1,36 +1,10 @@
 // A defence that was switched off silently: every policy that this version ships stands in the cluster, refuses, and covers
 // what it says; every namespace of tenants has its Pod Security and its network policies.
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { admissionPath, type ShippedAdmission, shippedAdmission } from '../../up/layers/registrations.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear } from '../verdict.ts'
 import type { World } from '../world/world.ts'
-
-type Shipped = {
-  readonly kind: string
-  readonly metadata: { readonly name: string }
-  readonly spec?: Readonly<Record<string, unknown>>
-  readonly webhooks?: readonly Readonly<Record<string, unknown>>[]
-}
-
-const resources: Readonly<Record<string, string>> = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-  MutatingAdmissionPolicy: 'mutatingadmissionpolicies',
-  MutatingAdmissionPolicyBinding: 'mutatingadmissionpolicybindings',
-  ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
-  MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
-}
-
-async function shipped({ settings }: World): Promise<readonly Shipped[]> {
-  const folder = join(settings.repository, 'deploy/policies')
-  const texts = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
-  return texts
-    .flatMap(text => parseAllDocuments(text).map(document => document.toJS() as Shipped))
-    .filter(({ kind }) => kind in resources)
-}
 
 /** What is left of `wanted` in `found`: the API server adds defaults, and takes nothing away. */
 export function contains(found: unknown, wanted: unknown): boolean {
@@ -46,20 +20,21 @@ export function contains(found: unknown, wanted: unknown): boolean {
 }
 
 /** Kubernetes 1.34 and 1.35 serve mutating policies as v1beta1 only. */
-async function standing({ admin }: World, { kind, metadata }: Shipped) {
-  const path = (version: string): string => `/apis/admissionregistration.k8s.io/${version}/${resources[kind]}/${metadata.name}`
-  const answer = await admin.request('GET', path('v1'))
-  return answer.status === 404 && kind.startsWith('MutatingAdmissionPolicy') ? admin.request('GET', path('v1beta1')) : answer
+async function standing({ admin }: World, wanted: ShippedAdmission) {
+  const of = (version: string) =>
+    admin.request('GET', admissionPath({ ...wanted, apiVersion: `admissionregistration.k8s.io/${version}` }))
+  const answer = await of('v1')
+  return answer.status === 404 && wanted.kind.startsWith('MutatingAdmissionPolicy') ? of('v1beta1') : answer
 }
 
-function stands(world: World, wanted: Shipped): Attempt {
+function stands(world: World, wanted: ShippedAdmission): Attempt {
   return {
     name: `${wanted.kind} ${wanted.metadata.name}`,
     async run() {
       const answer = await standing(world, wanted)
       if (answer.status === 404) return succeeded('it is not installed')
       if (answer.status !== 200) return unclear(`${answer.status}`)
-      const found = answer.body as Shipped
+      const found = answer.body as ShippedAdmission
       const same = contains(found.spec, wanted.spec) && contains(found.webhooks, wanted.webhooks)
       return same
         ? stopped('admission', 'it stands as this version ships it')
@@ -131,7 +106,7 @@ export const wallAttacks: readonly Attack[] = [
     expected: ['admission', 'Pod Security', 'network'],
     peer: 'Coolify: network policies that were “temporarily disabled” without an alarm',
     attempts: async world => [
-      ...(await shipped(world)).map(wanted => stands(world, wanted)),
+      ...(await shippedAdmission(world.settings.repository)).map(wanted => stands(world, wanted)),
       ...[tenantNamespace, `${tenantNamespace}-build`, neighbourNamespace, `${neighbourNamespace}-build`].flatMap(namespace =>
         namespaceIsWalled(world, namespace),
       ),

@@ -5,7 +5,7 @@ import type { Attack } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, applyPatch, corePath, groupPath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
 import { judgeApi, messageOfAnswer } from '../judge.ts'
-import { stopped, unclear, type Verdict } from '../verdict.ts'
+import { stopped, type Verdict } from '../verdict.ts'
 import { type HolderActor, holderAccounts } from '../world/actors.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import { platformNamespace } from '../world/targets.ts'
@@ -14,13 +14,12 @@ import { bindHolder } from './built-in-roles.ts'
 const builds = `${neighbourNamespace}-build`
 const reserved = ['appsecret-attack', 'sekisho-registry-pull', 'ghtok-attack']
 
-/** An answer of RBAC would say that nobody asked the authorizer. */
+/** An answer of RBAC, which is not expected, would say that nobody asked the authorizer. */
 function judge(answer: HttpAnswer): Verdict {
   const message = messageOfAnswer(answer.text)
-  if (answer.status === 403 && message.includes('docs/guide/authorizer.md'))
-    return stopped('authorizer', `${answer.status} ${message}`)
-  const verdict = judgeApi(answer)
-  return verdict.outcome === 'stopped' ? unclear(verdict.evidence) : verdict
+  return answer.status === 403 && message.includes('docs/guide/authorizer.md')
+    ? stopped('authorizer', `${answer.status} ${message}`)
+    : judgeApi(answer)
 }
 
 function readsOf(as: HolderActor, namespace: string, name: string): readonly ApiAttempt[] {

@@ -45,6 +45,13 @@ async function isWalled(world: World): Promise<boolean> {
   return (await listens(host, 3000)) && isSilent(await world.probe({ kind: 'tcp', host, port: 3000 }))
 }
 
+/** Whether it reaches the pod of acme, which must answer this host: otherwise its silence means nothing. */
+export async function podsMeet(world: World): Promise<boolean> {
+  const { address: host } = world.targets.victim.pod
+  if (!(await listens(host, 3000))) throw new Error(`the pod of acme does not answer at ${host}:3000`)
+  return (await world.probe({ kind: 'tcp', host, port: 3000 })).kind === 'connected'
+}
+
 function reach(world: World, { what, host, port, address = host }: Place, walled: boolean): Attempt {
   return {
     name: `pod of globex → ${what} (${host}:${port})`,

@@ -40,6 +40,8 @@ export type World = {
    * What the pod of globex gets when it tries this. `ownTokens`: a token of GitHub in the answer is its own, by its own grant.
    */
   readonly probe: (probe: Probe, options?: { readonly ownTokens?: true }) => Promise<ProbeResult>
+  /** Writes by the API are dry runs in globex, too: a layer is off that would stop them. */
+  readonly onlyDryRuns: boolean
   readonly close: () => Promise<void>
 }
 
@@ -49,7 +51,7 @@ export const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${ne
 const maxRepeats = 3
 
 /** Signs people in, joins globex, and removes what an earlier run may have left behind. */
-export async function openWorld(settings: ClusterSettings, progress: Progress): Promise<World> {
+export async function openWorld(settings: ClusterSettings, progress: Progress, onlyDryRuns = false): Promise<World> {
   const admin = await adminClientFor(adminKubeconfig(settings))
   const demo = await prepareDemo(settings, 'attack')
   const journal = await openJournal(join(settings.stateFolder, 'attack'))
@@ -81,7 +83,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
     for (let repeats = 0; repeats < maxRepeats && isQuotaConflict(answer); repeats++) answer = await sendOnce(...asked)
     return answer
   }
-  await progress.step('signing in', () => requireRoles(api))
+  await progress.step('signing in', () => rolesWork(api))
   await layAppSecret({ api, admin, journal, watcher })
   const ownImage = once(() => progress.step('gary deploys the site of globex', () => deployNeighbour(demo)))
   const agent = once(async () => {
@@ -99,6 +101,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
     watcher,
     api,
     ownImage,
+    onlyDryRuns,
     async probe(probe, { ownTokens } = {}) {
       const result = await (await agent()).probe(probe)
       const text = JSON.stringify(result)
@@ -176,7 +179,15 @@ async function layAppSecret({
   )
 }
 
-/** Each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work. */
+/**
+ * Resolves when each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work.
+ * An API server that was restarted asks the issuer for its keys every ten seconds, and knows nobody until it has them.
+ */
+export async function rolesWork(api: World['api']): Promise<void> {
+  const work = (): Promise<true> => requireRoles(api).then(() => true)
+  await waitUntil('each actor to do what its role is for', work, { timeoutMilliseconds: limits.rollout })
+}
+
 async function requireRoles(api: World['api']): Promise<void> {
   const roles = [
     ['gary', neighbourNamespace],

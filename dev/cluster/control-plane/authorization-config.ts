@@ -1,6 +1,7 @@
 // The API server's structured authorization file: Node, then RBAC; with an authorizer what deploy/authorizer ships, which asks it
 // between the two, and the kubeconfig by which it is called.
 import { parse, stringify } from 'yaml'
+import { celList } from '../../../src/lib/text/cel.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
 
 /** The file that is shipped with the authorizer, below the repository. */
@@ -37,7 +38,7 @@ export function plainAuthorization(): string {
 /** The shipped file with this place of the kubeconfig. The API server reads the file again when it is replaced by rename. */
 export function authorizationWith(shipped: string, kubeConfigFile: string, unasked: readonly string[]): string {
   const file = parse(shipped) as Shipped
-  const condition = { expression: `!(request.user in [${unasked.map(user => `'${user}'`).join(', ')}])` }
+  const condition = { expression: `!(request.user in ${celList(unasked)})` }
   const authorizers = file.authorizers.map(one => {
     if (one.webhook === undefined) return one
     const { connectionInfo, matchConditions } = one.webhook

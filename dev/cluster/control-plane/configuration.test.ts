@@ -11,6 +11,7 @@ import { type Audited, auditPolicy } from './audit-policy.ts'
 import { authenticationConfiguration } from './authentication-config.ts'
 import { authorizationWith, authorizerKubeconfig, plainAuthorization } from './authorization-config.ts'
 import { readKubeconfig } from './kubeconfig.ts'
+import { apiServerProgram } from './programs.ts'
 
 describe('authorization', () => {
   type Authorizer = { readonly type: string; readonly webhook?: Readonly<Record<string, unknown>> }
@@ -20,6 +21,29 @@ describe('authorization', () => {
 
   test('is Node, then RBAC', () => {
     expect(types(plainAuthorization())).toEqual(['Node', 'RBAC'])
+  })
+
+  test('the API server goes without a layer only where that is asked for', () => {
+    const audited: Audited = 'everybody'
+    const ports = { apiServer: 1, etcdClient: 2, etcdPeer: 3, controllerManager: 4 }
+    const addresses = {
+      bindAddress: '127.0.0.1',
+      advertiseAddress: '127.0.0.1',
+      serviceCidr: 'x',
+      podCidr: 'x',
+      clusterDomain: 'x',
+    }
+    const pair = { certificate: 'c', key: 'k' }
+    const certificates = new Proxy(
+      { serviceAccount: { publicKey: 'p', privateKey: 'k' } },
+      { get: (of, name) => Reflect.get(of, name) ?? pair },
+    )
+    const argumentsOf = (more: object): readonly string[] =>
+      apiServerProgram('kube-apiserver', { folder: '/x', ports, audited, ...addresses, ...more }, certificates as never).args
+    const off = '--disable-admission-plugins=PodSecurity'
+    expect(argumentsOf({})).not.toContain(off)
+    expect(argumentsOf({ without: ['authorizer'] })).not.toContain(off)
+    expect(argumentsOf({ without: ['pod-security'] })).toContain(off)
   })
 
   test('what is shipped asks the authorizer before RBAC, keeps no answer, and goes on without one', async () => {

@@ -17,7 +17,11 @@ export type ControlPlaneLayout = {
   readonly podCidr: string
   readonly clusterDomain: string
   readonly audited: Audited
+  /** Layers that the API server goes without; only `make attack --without` asks for it. */
+  readonly without?: readonly ApiServerLayer[]
 }
+
+export type ApiServerLayer = 'authorizer' | 'pod-security'
 
 export type ControlPlanePrograms = { readonly etcd: string; readonly apiServer: string; readonly controllerManager: string }
 
@@ -91,6 +95,7 @@ export function apiServerProgram(path: string, layout: ControlPlaneLayout, certi
       `--authentication-config=${files.authentication}`,
       `--authorization-config=${files.authorization}`,
       '--enable-admission-plugins=NodeRestriction',
+      ...(layout.without?.includes('pod-security') ? ['--disable-admission-plugins=PodSecurity'] : []),
       // On by default from Kubernetes 1.36 on.
       '--feature-gates=MutatingAdmissionPolicy=true',
       '--runtime-config=admissionregistration.k8s.io/v1beta1=true',

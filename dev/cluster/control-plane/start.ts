@@ -127,12 +127,12 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
 }
 
 async function writeAuthorization(
-  { folder, authorizer }: ControlPlaneOptions,
+  { folder, authorizer, without }: ControlPlaneOptions,
   certificates: ControlPlaneCertificates,
   repository: string,
 ): Promise<void> {
   const { authorization, authorizerKubeconfig: kubeconfig } = configurationFiles(folder)
-  if (authorizer === undefined) return replaceFile(authorization, plainAuthorization())
+  if (authorizer === undefined || without?.includes('authorizer')) return replaceFile(authorization, plainAuthorization())
   const shipped = await readFile(join(repository, shippedAuthorization), 'utf8')
   const client = certificates.apiServerToWebhooks
   await replaceFile(kubeconfig, authorizerKubeconfig(authorizer, certificates.authorityFile, client))

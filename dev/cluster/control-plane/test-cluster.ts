@@ -34,6 +34,7 @@ const names = [
   'accounts-cluster',
   'halts-cluster',
   'authorizer-cluster',
+  'layers-cluster',
 ] as const
 
 export type ThrowAwayCluster = {
@@ -43,6 +44,7 @@ export type ThrowAwayCluster = {
   readonly webhookHosts?: readonly string[]
   /** As of `startControlPlane`. */
   readonly authorizer?: AuthorizerAccess
+  readonly without?: ControlPlaneOptions['without']
   readonly beforeControllers?: ControlPlaneOptions['beforeControllers']
 }
 
@@ -126,6 +128,18 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
     await mkdir(folderOf(settings, cluster), { recursive: true })
     await writeFile(ownerFile(settings, cluster), JSON.stringify(identify(process.pid)))
   })
+  const options = controlPlaneOf(settings, cluster)
+  await demandFreePorts(options.ports)
+  return startControlPlane(options, deps)
+}
+
+/** The running one with other settings; its objects stay. */
+export async function changeTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster): Promise<void> {
+  const { admin } = await startControlPlane(controlPlaneOf(deps.settings, cluster), deps)
+  await admin.close()
+}
+
+function controlPlaneOf(settings: ClusterSettings, cluster: ThrowAwayCluster): ControlPlaneOptions {
   const folder = folderOf(settings, cluster)
   const { apiServer, etcdClient, etcdPeer, controllerManager } = settings.testPorts
   const offset = portOffset(cluster)
@@ -135,25 +149,22 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
     etcdPeer: etcdPeer + offset,
     controllerManager: controllerManager + offset,
   }
-  await demandFreePorts(ports)
-  return startControlPlane(
-    {
-      folder,
-      recordsFolder: join(folder, 'processes'),
-      ports,
-      bindAddress: '127.0.0.1',
-      advertiseAddress: '127.0.0.1',
-      publicAddress: '127.0.0.1',
-      serviceCidr: settings.serviceCidr,
-      serviceAddress: settings.serviceAddress,
-      podCidr: settings.podCidr,
-      clusterDomain: settings.clusterDomain,
-      issuerUrl: settings.issuerUrl,
-      webhookHosts: cluster.webhookHosts ?? [],
-      ...(cluster.authorizer && { authorizer: cluster.authorizer }),
-      ...(cluster.beforeControllers && { beforeControllers: cluster.beforeControllers }),
-      audited: 'platform',
-    },
-    deps,
-  )
+  return {
+    folder,
+    recordsFolder: join(folder, 'processes'),
+    ports,
+    bindAddress: '127.0.0.1',
+    advertiseAddress: '127.0.0.1',
+    publicAddress: '127.0.0.1',
+    serviceCidr: settings.serviceCidr,
+    serviceAddress: settings.serviceAddress,
+    podCidr: settings.podCidr,
+    clusterDomain: settings.clusterDomain,
+    issuerUrl: settings.issuerUrl,
+    webhookHosts: cluster.webhookHosts ?? [],
+    ...(cluster.authorizer && { authorizer: cluster.authorizer }),
+    ...(cluster.without && { without: cluster.without }),
+    ...(cluster.beforeControllers && { beforeControllers: cluster.beforeControllers }),
+    audited: 'platform',
+  }
 }

@@ -1,4 +1,4 @@
-// Alerts about the processes and what they serve: webhooks, sign-ins, builds, tenants, walls. Data only.
+// Alerts about the processes and what they serve: webhooks, sign-ins, builds, tenants. Data only.
 import type { Alert } from './alert.ts'
 
 const steady = (value: number): string => `${value}x60`
@@ -198,60 +198,6 @@ export const serviceAlerts: readonly Alert[] = [
       minutes: 60,
       fires: { 'sekisho_builds{state="queued"}': steady(3) },
       silent: { 'sekisho_builds{state="queued"}': '3x25 0 3x20 0 3x11', 'sekisho_builds{state="running"}': steady(4) },
-    },
-  },
-  {
-    name: 'SekishoNetworkPoliciesNotEnforced',
-    expression: 'min by (direction) (sekisho_network_policies_enforced) == 0',
-    for: '5m',
-    severity: 'critical',
-    summary:
-      'The cluster does not enforce network policies ({{ $labels.direction }}): pods of tenants reach what is forbidden to them.',
-    example: {
-      minutes: 15,
-      fires: { 'sekisho_network_policies_enforced{direction="egress"}': steady(0) },
-      silent: {
-        'sekisho_network_policies_enforced{direction="egress"}': steady(1),
-        'sekisho_network_policies_enforced{direction="ingress"}': unknown,
-      },
-    },
-  },
-  {
-    name: 'SekishoWallOff',
-    expression: 'min by (wall) (sekisho_wall_holds) == 0',
-    for: '3m',
-    severity: 'critical',
-    summary: 'The wall {{ $labels.wall }} is off: what it protects stands on the other layers alone.',
-    example: {
-      minutes: 10,
-      fires: { 'sekisho_wall_holds{wall="secrets"}': steady(0), 'sekisho_wall_holds{wall="tenants"}': steady(1) },
-      silent: { 'sekisho_wall_holds{wall="secrets"}': '1x10 0 0 1x48', 'sekisho_wall_holds{wall="tenants"}': unknown },
-    },
-  },
-  {
-    name: 'SekishoWallsNotProbed',
-    // Without a leader, and after a start, there is no such series.
-    expression: 'time() - max(sekisho_walls_probed_timestamp_seconds) > 900 or absent(sekisho_walls_probed_timestamp_seconds)',
-    for: '5m',
-    severity: 'warning',
-    summary: 'Nobody has looked at the walls for more than a quarter of an hour: what is switched off is not reported.',
-    example: {
-      minutes: 30,
-      fires: { sekisho_walls_probed_timestamp_seconds: '0x30' },
-      silent: { sekisho_walls_probed_timestamp_seconds: '0+60x30' },
-      firesWithout: true,
-    },
-  },
-  {
-    name: 'SekishoAdmissionCertificateEnds',
-    expression: 'min(sekisho_admission_certificate_expiry_timestamp_seconds) - time() < 5 * 86400',
-    for: '1h',
-    severity: 'critical',
-    summary: 'The certificate of the admission webhook ends in {{ $value | humanizeDuration }} and was not renewed.',
-    example: {
-      minutes: 90,
-      fires: { sekisho_admission_certificate_expiry_timestamp_seconds: '400000x90' },
-      silent: { sekisho_admission_certificate_expiry_timestamp_seconds: '4000000x90' },
     },
   },
   {

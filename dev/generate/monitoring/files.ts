@@ -6,10 +6,11 @@ import { metricRegistries } from '../reference/metrics.ts'
 import type { Alert } from './alert.ts'
 import { serviceAlerts } from './alerts-of-service.ts'
 import { tokenAlerts } from './alerts-of-tokens.ts'
+import { wallAlerts } from './alerts-of-walls.ts'
 import { dashboard, rows } from './dashboard.ts'
 import { unknownMetrics } from './expressions.ts'
 
-export const alerts: readonly Alert[] = [...tokenAlerts, ...serviceAlerts]
+export const alerts: readonly Alert[] = [...tokenAlerts, ...serviceAlerts, ...wallAlerts]
 export const operationsPage = 'docs/guide/operations.md'
 
 const folder = 'deploy/monitoring'
@@ -79,7 +80,9 @@ function podMonitor(metadata: object): unknown {
     kind: 'PodMonitor',
     metadata: { name: 'sekisho', ...metadata },
     spec: {
-      selector: { matchLabels: { 'app.kubernetes.io/name': 'sekisho' } },
+      selector: {
+        matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: ['sekisho', 'sekisho-authorizer'] }],
+      },
       podMetricsEndpoints: [{ port: 'health', path: '/metrics', interval: '30s' }],
     },
   }

@@ -45,7 +45,7 @@ function metricTable(registry: Registry): string {
 /** A registry with every metric of the platform, and one with those of Node.js. */
 export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   const ours = new Registry()
-  createAuthorizerMetrics(ours)
+  createAuthorizerMetrics(ours, () => '')
   createKubeMetrics(ours)
   createDeskMetrics(ours)
   createProxyMetrics(ours, () => 0)

@@ -1,7 +1,7 @@
 // What the controllers may do in the namespace of the platform. Secrets there are read by their names only.
 import { domain } from '../kind.ts'
 import { admissionWebhook, appSecretsKeyMap, registrySecrets } from '../names.ts'
-import { wallProbeAccount, wallRecord } from '../wall-names.ts'
+import { authorizerNames, wallProbeAccount, wallRecord } from '../wall-names.ts'
 import type { Right } from './right.ts'
 
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
@@ -90,14 +90,14 @@ export const controllersRightsInPlatform: readonly Right[] = [
     verbs: ['get', 'create', 'patch'],
     usedBy: ['src/services/registry/open.ts'],
   },
-  // No right to create or delete it: whoever installs makes it. The leader renews the certificate in it.
+  // No right to create or delete them: whoever installs makes them. The leader renews the certificates in them.
   {
     place: 'platform',
     group: '',
     resources: ['secrets'],
-    names: [admissionWebhook.secret],
+    names: [admissionWebhook.secret, authorizerNames.secret],
     verbs: ['get', 'patch'],
-    usedBy: ['src/services/webhook-certificate/open.ts'],
+    usedBy: ['src/services/webhook-certificate/renewal.ts'],
   },
   {
     place: 'platform',

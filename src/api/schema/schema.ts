@@ -2,8 +2,10 @@
 // Everything an outsider sizes must be bounded here: the bounds are part of the builders' signatures (CEL cost needs them too).
 // Source:
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { defined } from '../../lib/json/defined.ts'
+import { celList } from '../../lib/text/cel.ts'
 
 export type { Static, TSchema }
 
@@ -109,7 +111,7 @@ export function choiceOfThisVersion<const V extends readonly [string, ...string[
   options: { readonly description: string; readonly default?: V[number] },
 ): TUnsafe<V[number]> {
   const rule = {
-    rule: `self in [${values.map(value => `'${value}'`).join(', ')}]`,
+    rule: `self in ${celList(values)}`,
     message: `not in this version: use ${values.join(' or ')}`,
     reason: 'FieldValueInvalid',
   } as const

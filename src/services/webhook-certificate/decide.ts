@@ -1,7 +1,9 @@
-// Whether the serving certificate of the admission webhook is renewed now: only by an authority that every registration of the
-// webhook trusts, because API servers would not call it with another one. Pure.
+// Whether a serving certificate that API servers verify is renewed now: that of the admission webhook only by an authority that
+// every registration of the webhook trusts, that of the authorizer only by the authority that issued the former one, because API
+// servers would not call them with another one. Pure.
 import { X509Certificate } from 'node:crypto'
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
+import { authorizerNames } from '../../api/wall-names.ts'
 import { certificateFacts, isDueForRenewal, isExpired } from '../../identity/certified-key.ts'
 import { certificateBlocks } from '../../lib/certificate-blocks.ts'
 
@@ -9,6 +11,9 @@ import { certificateBlocks } from '../../lib/certificate-blocks.ts'
 export const webhookHosts: readonly string[] = [admissionWebhook.service, admissionWebhook.recordsService].map(
   service => `${service}.${platformNamespace}.svc`,
 )
+
+/** By this name API servers call the authorizer. */
+export const authorizerHosts: readonly string[] = [`${authorizerNames.service}.${platformNamespace}.svc`]
 
 /** Renewed after 20 days: admission pods get it within minutes, and ten days are left for failures. */
 const lifeDays = 30
@@ -45,13 +50,19 @@ function trusts(bundle: string, authority: X509Certificate): boolean {
   return certificatesIn(bundle).some(({ raw }) => raw.equals(authority.raw))
 }
 
+function isOf(leaf: X509Certificate, authority: X509Certificate): boolean {
+  return leaf.checkIssued(authority) && leaf.verify(authority.publicKey)
+}
+
+type Wanted = { readonly authority: X509Certificate; readonly hosts: readonly string[]; readonly now: Date }
+
 /** Why another certificate is needed; undefined while the present one serves. */
-function whyRenew(served: string, authority: X509Certificate, now: Date): string | undefined {
+function whyRenew(served: string, { authority, hosts, now }: Wanted): string | undefined {
   const [leaf] = certificatesIn(served)
   if (leaf === undefined) return 'it is not readable'
-  if (!leaf.checkIssued(authority) || !leaf.verify(authority.publicKey)) return 'another authority issued it'
+  if (!isOf(leaf, authority)) return 'another authority issued it'
   const facts = certificateFacts(leaf.toString())
-  const missing = webhookHosts.find(host => !facts.names.includes(`DNS:${host}`))
+  const missing = hosts.find(host => !facts.names.includes(`DNS:${host}`))
   if (missing !== undefined) return `it is not for ${missing}`
   return isDueForRenewal(facts, now) ? 'two thirds of its life are over' : undefined
 }
@@ -71,8 +82,23 @@ export function decideRenewal({ authority: pem, served, bundles, now }: WebhookC
       kind: 'refuse',
       message: `Secret ${admissionWebhook.secret} has no certificate: make it as docs/guide/install.md says`,
     }
-  const because = whyRenew(served, authority, now)
+  return decideBy(served, { authority, hosts: webhookHosts, now })
+}
+
+function decideBy(served: string, wanted: Wanted): RenewalDecision {
+  const because = whyRenew(served, wanted)
   if (because === undefined) return { kind: 'keep' }
-  const left = (facts.notAfter.getTime() - now.getTime()) / dayMilliseconds
+  const left = (certificateFacts(wanted.authority.toString()).notAfter.getTime() - wanted.now.getTime()) / dayMilliseconds
   return { kind: 'renew', because, lifetimeDays: Math.min(lifeDays, left) }
+}
+
+/** Without a certificate of this authority nothing is done: there is no authorizer, or whoever made its certificate renews it. */
+export function decideAuthorizerRenewal(facts: Omit<WebhookCertificateFacts, 'bundles'>): RenewalDecision {
+  const { served = '', now } = facts
+  const authority = new X509Certificate(facts.authority)
+  const [leaf] = certificatesIn(served)
+  if (leaf === undefined || !isOf(leaf, authority)) return { kind: 'keep' }
+  if (isExpired(certificateFacts(facts.authority), now))
+    return { kind: 'refuse', message: 'the authority in SEKISHO_ADMISSION_AUTHORITY_CERTIFICATE has ended: replace it' }
+  return decideBy(served, { authority, hosts: authorizerHosts, now })
 }

@@ -16,7 +16,7 @@ const certificate = createCertificate({
   privateKey: new SecretString(readFileSync(keyPath, 'utf8')),
 })
 const access = accessOf({ readers: '', namespaces: '' })
-const { answered } = createAuthorizerMetrics(new Registry())
+const { answered } = createAuthorizerMetrics(new Registry(), () => certificate.current().certificate)
 const server = createAuthorizerServer({ log: silentLog, certificate, clientNames: [], access: () => access, answered })
 const port = await server.listen({ host: '127.0.0.1', port: 0 })
 await serveCommands(async () => ({ port }))

@@ -3,6 +3,7 @@
 import type { PolicyRule, Rule, Scope } from '../../../../src/admission/rule.ts'
 import { ownRules, policyRules, rules } from '../../../../src/admission/rules/index.ts'
 import { type Wall, type WallName, type WallProbe, walls } from '../../../../src/services/wall-probe/walls.ts'
+import { layerSwitches } from '../../../up/layers/list.ts'
 import { code, page, table } from '../../markdown.ts'
 
 const probes: Readonly<Record<WallProbe, string>> = {
@@ -99,9 +100,21 @@ const scopes: Readonly<Record<Scope, string>> = {
   'platform-namespace': '`sekisho-system`',
 }
 
+function layerTable(): string {
+  const switches = Object.entries(layerSwitches('.'))
+  return table(
+    ['layer', 'without it', 'what says so meanwhile'],
+    switches.map(([name, { what, alarm }]) => [code(name), what, alarm]),
+  )
+}
+
 const introduction = `The platform looks at its walls every two minutes (\`SEKISHO_WALL_PROBE_SECONDS\`). What it finds is in the condition \`WallsHold\` of every Tenant, in the ConfigMap
 \`sekisho-wall-status\` of \`sekisho-system\`, in Events about that, and in the metric \`sekisho_wall_holds\`; [operations.md](../guide/operations.md#sekishowalloff) says what to do. How it tries without being able to do
-harm: [ADR 0090](../adr/0090-walls-that-say-when-they-are-off.md). Connections between tenants are tried by the [probe of network policies](../adr/0020-probe-of-network-policies.md).`
+harm: [ADR 0090](../adr/0090-walls-that-say-when-they-are-off.md). Connections between tenants are tried by the [probe of network policies](../adr/0020-probe-of-network-policies.md).
+
+What stands on one layer alone is shown by \`make attack A='--without <layer>'\` on the local cluster ([ADR 0087](../adr/0087-attacks-with-a-layer-off.md)): the attacks are played with all layers, then without that one.
+
+${layerTable()}`
 
 const rulesIntroduction = `A rule in both forms stands as a ValidatingAdmissionPolicy and in the webhook; a policy alone holds while all processes of the platform are down, too. \`test/attack/admission.test.ts\` plays
 every row of \`test/attack/rows\` against each form. Whom a rule exempts beside those named here: [exemptions.md](exemptions.md).`

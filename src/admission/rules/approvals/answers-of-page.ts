@@ -1,8 +1,10 @@
 // The answers to grants that the broker writes: a person who is signed in gave them on the page of the tenant, after RBAC was
 // asked about that person. The broker is the issuer of the ID tokens by which the API server knows people, so that it writes an
 // answer in the name of a person gives it no power that it has not anyway (docs/adr/0089-answers-on-the-page-and-break-glass.md).
+
 import { answerWays, grantApproval } from '../../../api/github/grant-approval.ts'
 import { parseUserSubject } from '../../../api/names.ts'
+import { personPattern } from '../../../api/tenancy/subject-patterns.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
@@ -30,8 +32,7 @@ export function isAnswerOfPage(request: AdmissionRequest, { brokers }: PlatformI
 }
 
 /** CEL: a person is named as the author. */
-export const namesPersonExpression =
-  "dyn(object).?spec.?requestedBy.orValue('').matches('^github[|][a-z0-9][a-z0-9.:-]*[|][1-9][0-9]{0,14}$')"
+export const namesPersonExpression = `dyn(object).?spec.?requestedBy.orValue('').matches(${celText(personPattern)})`
 
 /** The CEL twin of `isAnswerOfPage`. */
 export function isAnswerOfPageExpression({ brokers }: PlatformIdentities): string {

@@ -3,7 +3,7 @@
 import { domain } from '../../../api/kind.ts'
 import { kinds } from '../../../api/registry.ts'
 import { type JsonObject, listAt, objectAt } from '../../../lib/json/json-value.ts'
-import { celText, type Rule } from '../../rule.ts'
+import { celList, celText, type Rule } from '../../rule.ts'
 import { isPlatform, isPlatformExpression, reaping } from './writers.ts'
 
 const ours = `${domain}/`
@@ -37,7 +37,7 @@ export const kindFinalizers: Rule = {
     ],
     validation: {
       expression: [
-        `${isPlatformExpression(identities)} || request.userInfo.username in [${identities.reapers.map(celText).join(', ')}]`,
+        `${isPlatformExpression(identities)} || request.userInfo.username in ${celList(identities.reapers)}`,
         ` || (variables.after.all(f, f in variables.before) && variables.before.all(f, !f.startsWith(${celText(ours)}) || f in variables.after))`,
       ].join(''),
       message,

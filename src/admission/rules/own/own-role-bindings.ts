@@ -1,12 +1,9 @@
 // Which RoleBindings our own identities make. They may write RoleBindings in every namespace, because they give themselves the
 // rights in a tenant's namespace by them; so this says to which roles, for whom, and the policy own-writes says where.
 import { labels, namespaceRoles, platformNamespace, tenantRoles } from '../../../api/names.ts'
+import { groupPattern, personPattern } from '../../../api/tenancy/subject-patterns.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import { celList, celText, type PolicyRule } from '../../rule.ts'
-
-/** As `userSubject` and `groups` in src/api/names.ts write people, teams and accounts. */
-const person = '^github[|][a-z0-9][a-z0-9.:-]*[|][1-9][0-9]{0,14}$'
-const group = '^github[|][a-z0-9][a-z0-9.:-]*[|]org[|][1-9][0-9]{0,14}[|](owners|members|team[|][1-9][0-9]{0,14})$'
 
 function onlyAccount(usernames: readonly string[]): string {
   const prefix = `system:serviceaccount:${platformNamespace}:`
@@ -15,7 +12,7 @@ function onlyAccount(usernames: readonly string[]): string {
 }
 
 function expression({ brokers, controllers }: PlatformIdentities): string {
-  const people = `variables.subjects.all(s, (s.kind == 'User' && s.name.matches(${celText(person)})) || (s.kind == 'Group' && s.name.matches(${celText(group)})))`
+  const people = `variables.subjects.all(s, (s.kind == 'User' && s.name.matches(${celText(personPattern)})) || (s.kind == 'Group' && s.name.matches(${celText(groupPattern)})))`
   const [inApplications, inBuilds] = ['application', 'build'].map(purpose => `variables.purpose == ${celText(purpose)}`)
   const cases = [
     `(variables.role in ${celList(Object.values(tenantRoles))} && ${inApplications} && ${people})`,

@@ -1,7 +1,9 @@
 // Whose command a pod runs, by its name: what begins with `sekisho-run-<id>-` is a Job that this person made, or a pod of such a
 // Job. The API server does not show the pod to admission when somebody attaches to it, so only its name can prove whose it is
 // (docs/adr/0074-a-shell-is-a-pod-of-ones-own.md).
+
 import { taskNamePrefix, taskNamePrefixOf } from '../../../api/task-names.ts'
+import { personPattern } from '../../../api/tenancy/subject-patterns.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { celText, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
@@ -32,7 +34,7 @@ const isOfTask = (pod: JsonObject | undefined): boolean =>
   )
 
 /** CEL: the user is a person; as `parseUserSubject`. */
-export const isPersonExpression = "request.userInfo.username.matches('^github[|][a-z0-9][a-z0-9.:-]*[|][1-9][0-9]{0,14}$')"
+export const isPersonExpression = `request.userInfo.username.matches(${celText(personPattern)})`
 /** CEL: what the names of the person's own begin with; only for people. */
 export const ownPrefixExpression = `(${celText(taskNamePrefix)} + request.userInfo.username.split('|')[2] + '-')`
 

@@ -11,9 +11,11 @@ import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { permissionsText, subjectsText } from './access-text.ts'
+import { deliveredCure, deliveredOf } from './delivered.ts'
 
 /** A grant as the commands print it for programs: part of their contract. */
-export function resultOf({ metadata, spec, status }: RepositoryGrant) {
+export function resultOf(grant: RepositoryGrant) {
+  const { metadata, spec, status } = grant
   const ready = findCondition(status?.conditions, 'Ready')
   return {
     name: metadata.name,
@@ -38,9 +40,18 @@ export function resultOf({ metadata, spec, status }: RepositoryGrant) {
       name,
       seconds: tokenSeconds(status?.tokenLifetimes, { kind, name }),
     })),
+    delivered: deliveredResult(grant),
     audit: status?.audit,
     createdAt: metadata.creationTimestamp,
   }
+}
+
+/** Of the delivery `Secret`: whether the token is there, and why not. */
+function deliveredResult(grant: RepositoryGrant) {
+  const delivered = deliveredOf(grant)
+  if (delivered === undefined) return undefined
+  const { status, reason, message } = delivered
+  return { ready: status === 'True', reason, message, cure: deliveredCure(delivered) }
 }
 
 type Result = ReturnType<typeof resultOf>
@@ -98,6 +109,7 @@ export async function grantsExplain(
       ...(value.rule === undefined ? [] : [`  rules:   ${value.rule}`]),
       ...(value.expiresAt === undefined ? [] : [`  until:   ${value.expiresAt}`]),
       `  tokens:  live for ${lifetimesText(value.tokenLifetimes)}`,
+      ...deliveredLines(value),
       ...(value.audit === undefined ? [] : [`  audited: it would be ${value.audit.decision}: ${value.audit.message}`]),
       ...(said.length === 0 ? [] : ['Answers:', ...said]),
       ...(isWaiting(value)
@@ -105,6 +117,13 @@ export async function grantsExplain(
         : []),
     ].join('\n')
   await present(terminal, options.output, { value, text })
+}
+
+function deliveredLines({ delivery, ready, delivered }: Result): readonly string[] {
+  if (delivery !== 'Secret') return []
+  if (delivered === undefined) return ready ? ['  secret:  not made yet'] : []
+  const { reason, message, cure } = delivered
+  return [`  secret:  ${reason}: ${message}`, ...(cure === undefined ? [] : [`  cure:    ${cure}`])]
 }
 
 function answerOf({ spec, status }: GrantApproval) {

@@ -1,5 +1,5 @@
 // What `sekisho why` says of a grant that no RemoteSync owns.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Facts } from './facts.ts'
 import { forApplication, grant, healthy } from './testing/facts.ts'
 import { walk } from './walk.ts'
@@ -29,5 +29,39 @@ test('a grant for a workload has its own way', () => {
   expect(walk({ ...healthy, ...own, grant: denied }).first).toMatchObject({
     step: 'grant',
     cure: expect.stringContaining('github|github.com|7'),
+  })
+})
+
+describe('a grant that is delivered as a Secret', () => {
+  const facts = (texts: Readonly<Record<string, string>>): Facts => ({
+    ...healthy,
+    subject: { kind: 'RepositoryGrant', name: 'reader' },
+    application: undefined,
+    remoteSync: undefined,
+    grant: forApplication(texts, 'Secret'),
+  })
+
+  test('says whether the token is there', () => {
+    expect(walk(facts({ Delivered: 'True' })).steps.at(-1)).toEqual({ step: 'secret', mark: 'ok', text: 'done' })
+    expect(walk(facts({})).first).toMatchObject({ step: 'secret', mark: 'waiting' })
+    expect(walk(facts({ Ready: 'Halted: by olivia' })).steps.at(-1)).toMatchObject({
+      step: 'secret',
+      mark: 'open',
+      text: 'waits for the grant (Halted)',
+    })
+  })
+
+  test.each([
+    ['NameTaken', 'a platform admin deletes the Secret'],
+    ['SubjectNotFound', 'kubectl create serviceaccount'],
+    ['TokenNotIssued', 'sekisho audit'],
+    ['RefusedByCluster', 'quota'],
+  ])('%s has its reason and a cure', (reason, cure) => {
+    expect(walk(facts({ Delivered: `${reason}: why it is so` })).first).toEqual({
+      step: 'secret',
+      mark: 'wrong',
+      text: `${reason}: why it is so`,
+      cure: expect.stringContaining(cure),
+    })
   })
 })

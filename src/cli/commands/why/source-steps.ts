@@ -6,6 +6,7 @@ import { classOf } from '../../../api/reasons/reason.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
+import { deliveredCure, deliveredOf } from '../grants/delivered.ts'
 import type { Facts } from './facts.ts'
 import {
   conditionOf,
@@ -62,6 +63,17 @@ function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
   return ready.mark === 'ok'
     ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')}${remoteSync ? '' : subjectsOf(grant)}`)
     : ready
+}
+
+/** The token in a Secret, of a grant that is delivered as one. */
+function secretStep({ grant }: Facts): Judgement | undefined {
+  if (grant?.spec.delivery !== 'Secret') return undefined
+  const { status, reason } = conditionOf(grant, 'Ready') ?? {}
+  if (status !== 'True') return open(`waits for the grant${reason === undefined ? '' : ` (${reason})`}`)
+  const delivered = deliveredOf(grant)
+  return delivered === undefined
+    ? waiting('the Secret with the token is not made yet')
+    : fromCondition(delivered, deliveredCure(delivered))
 }
 
 /** The RemoteSync of a preview asks in the name of its AppPipeline. */
@@ -182,6 +194,7 @@ export const sourceSteps: readonly Step[] = [
   { name: 'installation', judge: installationStep },
   { name: 'webhook', judge: ofSync(deliveryStep) },
   { name: 'grant', judge: grantStep },
+  { name: 'secret', judge: secretStep },
   { name: 'token', judge: ofSync(tokenStep) },
   { name: 'commit', judge: ofSync(commitStep) },
   { name: 'queue', judge: ofSync(queueStep) },

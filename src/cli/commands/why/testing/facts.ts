@@ -77,14 +77,18 @@ export function grant(texts: Conditions = {}, more: object = {}): RepositoryGran
 }
 
 /** Of a person, for the Application `shop`. */
-export function forApplication(texts: Conditions): RepositoryGrant {
-  return grantOf({ metadata: metadata('reader'), subjects: [{ kind: 'Application', name: 'shop' }] }, texts)
+export function forApplication(texts: Conditions, delivery = 'TokenEndpoint'): RepositoryGrant {
+  return grantOf({ metadata: metadata('reader'), subjects: [{ kind: 'Application', name: 'shop' }], delivery }, texts)
 }
 
-type Named = { readonly metadata: object; readonly subjects: readonly object[] }
+type Named = { readonly metadata: object; readonly subjects: readonly object[]; readonly delivery?: string }
 
-function grantOf({ metadata, subjects }: Named, texts: Conditions, more: object = {}): RepositoryGrant {
-  const spec = { installation: 'acme', repositories: ['acme/shop'], requestedBy: 'github|github.com|7', subjects }
+function grantOf(
+  { metadata, subjects, delivery = 'TokenEndpoint' }: Named,
+  texts: Conditions,
+  more: object = {},
+): RepositoryGrant {
+  const spec = { installation: 'acme', repositories: ['acme/shop'], requestedBy: 'github|github.com|7', subjects, delivery }
   return {
     metadata,
     spec,

@@ -1,0 +1,50 @@
+// When the certificate of the authorizer is renewed: only where the platform's authority issued the former one, because nobody
+// here sees whom API servers trust about it.
+import { expect, test } from 'vitest'
+import { issueCertificate, makeCertificateAuthority } from '../../identity/certificate-authority.ts'
+import type { CertifiedKey } from '../../identity/certified-key.ts'
+import { authorizerHosts, decideAuthorizerRenewal } from './decide.ts'
+
+const start = new Date('2026-01-01T00:00:00Z')
+const after = (days: number): Date => new Date(start.getTime() + days * 86_400_000)
+const authorityFor = (lifetimeDays: number): Promise<CertifiedKey> =>
+  makeCertificateAuthority({ commonName: 'x', now: start, lifetimeDays })
+const authority = await authorityFor(40)
+
+async function leafOf(by: CertifiedKey, hosts: readonly string[] = authorizerHosts): Promise<string> {
+  const names = { commonName: 'sekisho-authorizer', dnsNames: hosts }
+  const leaf = await issueCertificate({ authority: by, ...names, usage: 'server', now: start, lifetimeDays: 30 })
+  return leaf.certificatePem
+}
+
+const decided = (served: string | undefined, now: Date) =>
+  decideAuthorizerRenewal({ authority: authority.certificatePem, served, now })
+
+test('after two thirds of its life, and never beyond that of the authority', async () => {
+  const served = await leafOf(authority)
+  expect(decided(served, after(19))).toEqual({ kind: 'keep' })
+  expect(decided(served, after(21))).toEqual({
+    kind: 'renew',
+    because: 'two thirds of its life are over',
+    lifetimeDays: expect.closeTo(19, 0),
+  })
+})
+
+test('one that is not for the name by which API servers call it', async () => {
+  expect(decided(await leafOf(authority, ['authorizer.test']), start)).toMatchObject({
+    kind: 'renew',
+    because: 'it is not for sekisho-authorizer.sekisho-system.svc',
+  })
+})
+
+test('without an authorizer, and where another authority issued its certificate, nothing is done', async () => {
+  const foreign = await leafOf(await authorityFor(3650))
+  for (const served of [undefined, '', 'no certificate', foreign]) expect(decided(served, after(29))).toEqual({ kind: 'keep' })
+})
+
+test('an authority that has ended renews nothing, and says so', async () => {
+  expect(decided(await leafOf(authority), after(41))).toMatchObject({
+    kind: 'refuse',
+    message: expect.stringContaining('has ended'),
+  })
+})
