@@ -8,6 +8,7 @@ import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { compareText } from '../../lib/text/compare-text.ts'
 import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'
 import { permissionLevels, permissionRank } from '../permission-level.ts'
+import { type RefSet, refSet } from './asked-refs.ts'
 import { type PolicyAtom, type PolicyFacts, personKey, type RuleOrigin, roleKey, teamKey } from './policy-facts.ts'
 import { type RepositoryMatcher, repositoryMatcher } from './repository-pattern.ts'
 import { shorter } from './token-lifetime.ts'
@@ -36,6 +37,7 @@ type Row = {
   readonly deliveries: Rule['deliveries']
   /** What is allowed by this row is not allowed for the delivery that a rule of the cluster has to name. */
   readonly sparesOptIn: boolean
+  readonly refs: RefSet | undefined
 }
 
 /** Rules that name repositories in full, by these names in lower case; the others apart. */
@@ -49,6 +51,8 @@ export type PolicyLayer = {
   readonly index: ReadonlyMap<string, Bucket>
   /** Of what they say; undefined when there are none. */
   readonly digest: string | undefined
+  /** Without it all refs of a grant are the same to the rules. */
+  readonly namesRefs: boolean
 }
 
 /** What the rules of a layer say about one combination: the first that match, and whether others may. */
@@ -80,7 +84,8 @@ export function policyLayer(kind: Kind, policies: readonly Policy[]): PolicyLaye
     .update(canonicalJson(structuredClone(said)))
     .digest('hex')
     .slice(0, 32)
-  return { index, digest: sorted.length === 0 ? undefined : digest }
+  const namesRefs = sorted.some(({ spec }) => spec.rules.some(({ refs }) => refs !== undefined))
+  return { index, digest: sorted.length === 0 ? undefined : digest, namesRefs }
 }
 
 type Kind = 'GrantPolicy' | 'ClusterGrantPolicy'
@@ -101,6 +106,7 @@ function builtInRow(kind: Kind, { id, effect, subject, permission, level }: Gran
     lifetime: undefined,
     deliveries: undefined,
     sparesOptIn: kind === 'ClusterGrantPolicy',
+    refs: undefined,
   }
 }
 
@@ -122,6 +128,7 @@ function rowOf(kind: Kind, policy: string, rule: Rule): Row {
     lifetime: effect === 'Deny' ? undefined : rule.tokenLifetimeSeconds,
     deliveries,
     sparesOptIn: kind === 'ClusterGrantPolicy' && deliveries === undefined,
+    refs: rule.refs && refSet(rule.refs),
   }
 }
 
@@ -187,7 +194,12 @@ export function findRules(layer: PolicyLayer, facts: PolicyFacts, atom: PolicyAt
     for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester, atom.repository.name.toLowerCase()))
       for (const row of rows)
         if (covers(row, permission, level) && concerns(row, facts, atom))
-          note(found, row, { isIn: includes(row, atom), allows: allows(row, { permission, level, delivery }), asked, open })
+          note(found, row, {
+            isIn: includes(row, atom),
+            allows: allows(row, { permission, level, delivery, ref: atom.ref }),
+            asked,
+            open,
+          })
   }
   return found
 }
@@ -197,7 +209,7 @@ type Candidates = { readonly rows: readonly Row[]; readonly asked: string | unde
 /** Those for the requester and the repository; `asked`: the team or role that the requester may have, which is not known. */
 function candidates(
   { rows, asked }: Bucket,
-  { personId, memberships }: PolicyFacts['requester'],
+  { personId, memberships, isNobody = false }: PolicyFacts['requester'],
   name: string,
 ): readonly Candidates[] {
   const found: Candidates[] = []
@@ -211,7 +223,7 @@ function candidates(
   add(anybody, undefined)
   if (personId !== undefined) add(personKey(personId), undefined)
   for (const key of asked) {
-    const isMember = memberships.get(key)
+    const isMember = isNobody ? false : memberships.get(key)
     if (isMember !== false) add(key, isMember === true ? undefined : key)
   }
   return found
@@ -253,15 +265,34 @@ function covers({ effect, permissions }: Row, permission: string, level: number)
   return named !== undefined && (effect === 'allow' ? level <= named : level >= named)
 }
 
-type Asked = { readonly permission: string; readonly level: number; readonly delivery: GrantDelivery }
-
-/** Of a row that covers it: what requires approval allows its own level, not those above. */
-function allows({ effect, permissions, sparesOptIn }: Row, { permission, level, delivery }: Asked): boolean {
-  if (sparesOptIn && delivery === optInDelivery) return false
-  return effect === 'allow' || (effect === 'approve' && permissions.get(permission) === level)
+type Asked = {
+  readonly permission: string
+  readonly level: number
+  readonly delivery: GrantDelivery
+  readonly ref: string | undefined
 }
 
-function concerns({ host, subjects, deliveries }: Row, facts: PolicyFacts, { subject }: PolicyAtom): boolean {
+/** Of a row that covers it: what requires approval allows its own level, not those above. */
+function allows({ effect, permissions, sparesOptIn, refs }: Row, { permission, level, delivery, ref }: Asked): boolean {
+  if (sparesOptIn && delivery === optInDelivery) return false
+  if (effect === 'allow') return true
+  const isWhole = refs === undefined || (ref !== undefined && refs.contains(ref))
+  return effect === 'approve' && isWhole && permissions.get(permission) === level
+}
+
+/**
+ * What is allowed must be within the refs of the rule; what denies or requires approval holds for each ref that both mean.
+ * Where no ref is asked for, only what allows holds.
+ */
+function concernsRef({ effect, refs }: Row, ref: string | undefined): boolean {
+  if (refs === undefined) return true
+  if (ref === undefined) return effect === 'allow'
+  return effect === 'allow' ? refs.contains(ref) : refs.meets(ref)
+}
+
+function concerns(row: Row, facts: PolicyFacts, { subject, ref }: PolicyAtom): boolean {
+  const { host, subjects, deliveries } = row
+  if (!concernsRef(row, ref)) return false
   if (host !== undefined && host !== facts.host) return false
   if (deliveries?.includes(facts.delivery) === false) return false
   if (subjects === undefined) return true

@@ -55,6 +55,7 @@ function query(tenant: number, at: number): PolicyFacts {
     permissions: { [permissions[at % permissions.length] ?? 'contents']: 'read' },
     subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
     delivery: 'TokenEndpoint',
+    refs: ['refs/*'],
   }
 }
 

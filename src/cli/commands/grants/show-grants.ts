@@ -10,7 +10,7 @@ import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, subjectsText } from './access-text.ts'
+import { permissionsText, refsText, subjectsText } from './access-text.ts'
 
 /** A grant as the commands print it for programs: part of their contract. */
 export function resultOf({ metadata, spec, status }: RepositoryGrant) {
@@ -30,6 +30,7 @@ export function resultOf({ metadata, spec, status }: RepositoryGrant) {
     permissions: spec.permissions,
     subjects: spec.subjects,
     delivery: spec.delivery,
+    refs: spec.git?.refs,
     requestedBy: spec.requestedBy,
     requestedFor: spec.reason,
     expiresAt: status?.expiresAt,
@@ -91,7 +92,7 @@ export async function grantsExplain(
     [
       `RepositoryGrant ${value.name}: ${value.decision}, ${value.ready ? 'gives tokens' : 'gives no token'} (${value.reason})`,
       `  uid:     ${value.uid}`,
-      `  what:    ${permissionsText(value.permissions)} on ${value.repositories.join(', ')}, by ${value.delivery}`,
+      `  what:    ${permissionsText(value.permissions)} on ${value.repositories.join(', ')}, by ${value.delivery}${refsText(value.refs)}`,
       `  for:     ${subjectsText(value.subjects)}`,
       `  by:      ${value.requestedBy}, because: ${value.requestedFor}`,
       `  why:     ${value.message}`,

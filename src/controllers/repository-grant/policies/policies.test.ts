@@ -49,6 +49,7 @@ function facts(change: Partial<Facts>): Facts {
     applications: [],
     policies: noGrantPolicies,
     answers: noAnswers,
+    endedApprovals: [],
     memberships: new Map(),
     tenant: 'acme',
     askedAt: new Date('2026-06-01T12:00:00Z'),
