@@ -49,6 +49,11 @@ function countText({ status }: RepositoryGrant): string {
   return `${given} of ${required}, ${required - given} missing`
 }
 
+function deliveryText({ spec }: RepositoryGrant): Html {
+  const refs = spec.git && html`; a push may change ${written(spec.git.refs.join(', '), 500)}`
+  return html`${deliveries[spec.delivery]}${refs}`
+}
+
 /** The login for people, the subject for what decides. */
 function personText(subject: string, login: string | undefined): Html {
   return login === undefined ? whole(subject) : html`<strong>${login}</strong> (${whole(subject)})`
@@ -100,7 +105,7 @@ function grantSection(waiting: WaitingGrant, options: Options): Html {
     ['What', permissionsText(grant)],
     ['On', repositories(grant)],
     ['For', written(subjectsText(grant), 500)],
-    ['Delivered by', deliveries[spec.delivery]],
+    ['Delivered by', deliveryText(grant)],
     ['Requested by', personText(spec.requestedBy, login)],
     ['Because', written(spec.reason, 500)],
     ['Since', time(metadata.creationTimestamp ?? '')],
