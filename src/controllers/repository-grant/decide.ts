@@ -86,6 +86,9 @@ function rulingOn(facts: Facts, judged: Judged): Ruling {
   return { decision: 'Denied', rule: 'policy-facts-are-known', reason: reasons.deniedByGrantPolicy, message }
 }
 
+/** Named as a rule; no policy could decide otherwise. */
+const approverHasAccess = 'approver-has-access'
+
 /** A ServiceAccount has no access to pass on: of those who approved its request somebody must have it, on each repository. */
 function waitsForAccess({ object, answer, answers }: Facts, held: Judged['held']): Ruling | undefined {
   const lacking = repositoryWithoutApprover(object, answer, held)
@@ -94,7 +97,7 @@ function waitsForAccess({ object, answer, answers }: Facts, held: Judged['held']
   const who = length === 0 ? 'nobody has approved it who has' : 'those who approved it do not have'
   const message = `a ServiceAccount requested it, and ${who} ${lacking.level} access to ${lacking.name} on GitHub: an admin of the tenant who has it must approve`
   const approvals = { required: length + 1, given: length }
-  return { decision: 'Waiting', rule: 'approver-has-access', reason: reasons.waitingForApproval, message, approvals }
+  return { decision: 'Waiting', rule: approverHasAccess, reason: reasons.waitingForApproval, message, approvals }
 }
 
 type Decided = Omit<Ruling, 'decision'>
@@ -128,7 +131,7 @@ function auditOf(facts: Facts, { judged, ruling, isOfPolicies }: Ruled): Decisio
   const { answer, object, policies } = facts
   if (!isOfPolicies) return object.status?.audit
   if (answer.kind !== 'found') return isOfThesePolicies(facts) ? object.status?.audit : undefined
-  if (ruling === undefined) return undefined
+  if (ruling === undefined || ruling.rule === approverHasAccess) return undefined
   if ((firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)) !== undefined) return undefined
   return auditRuling(policies, object, { known: knownOfGrant(facts, judged.held), ruling })
 }

@@ -58,7 +58,7 @@ export type ProbeRequest = {
   /** The ids of those that it did not reach the last time: they are asked for apart from the others. */
   readonly lost: readonly number[]
   readonly requesterId: number | undefined
-  /** Of a ServiceAccount's request: those who approved, whose access counts in place of the requester's. Undefined for a person. */
+  /** Of a ServiceAccount's request: those who approved, whose access counts in place of the requester's. */
   readonly approverIds?: readonly number[] | undefined
 }
 

@@ -41,7 +41,7 @@ export function refSet(patterns: readonly string[]): RefSet {
   }
 }
 
-/** Whether a name is meant by both. What is between two stars finds its place in a name that is long enough, so the ends decide. */
+/** Whether a name is meant by both. What is between stars finds its place in a name that is long enough, so the ends decide. */
 function haveCommon(a: string, b: string): boolean {
   if (!a.includes('*')) return starMatcher(b)(a)
   if (!b.includes('*')) return starMatcher(a)(b)

@@ -52,9 +52,9 @@ const by = (...people: readonly string[]): Answers => ({
   approvals: people.map(one => ({ by: one, reason: 'it is ours' })),
 })
 
-function policies(rule: Partial<GrantPolicy['spec']['rules'][number]>) {
+function policies(rule: Partial<GrantPolicy['spec']['rules'][number]>, mode: 'Enforce' | 'Audit' = 'Enforce') {
   const rules = [{ name: 'one', effect: 'Deny' as const, permissions: { contents: 'read' as const }, ...rule }]
-  const spec = { mode: 'Enforce', builtInRules: 'Keep', rules } as const
+  const spec = { mode, builtInRules: 'Keep', rules } as const
   const metadata = { name: 'rules', namespace: 'acme', uid: 'p', generation: 1 }
   return compilePolicies(
     [],
@@ -98,6 +98,11 @@ describe('a grant that a ServiceAccount requests', () => {
   ])('waits while %s', (_what, answers, roles, message) => {
     const { ruling } = decide(facts({ answers, answer: found(...roles) }))
     expect(ruling).toMatchObject({ decision: 'Waiting', rule: 'approver-has-access', message: expect.stringContaining(message) })
+  })
+
+  test('while it waits for the access, policies in mode Audit are not said to approve it', () => {
+    const audited = policies({ effect: 'Allow' }, 'Audit')
+    expect(decide(facts({ policies: audited, answers: by(mia), answer: found('none') })).audit).toBeUndefined()
   })
 
   test.each<[string, Partial<Facts>, string]>([

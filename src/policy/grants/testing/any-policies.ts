@@ -5,7 +5,7 @@ import { grantDeliveries } from '../../../api/github/repository-grant/delivery.t
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, roleKey, teamKey } from '../policy-facts.ts'
-import type { Policy } from '../policy-layer.ts'
+import type { Policy } from '../policy-row.ts'
 
 const hosts = ['github.com', 'github.example.com']
 const patterns = ['acme/*', 'acme/shop', 'ACME/Shop', '*/shop', 'acme/s*p', 'acme/*o*', 'a*e/*-x', '*/*', 'other/*']

@@ -5,7 +5,7 @@ import { Enforcer, newModelFromString } from 'casbin'
 import { defaultGrantRules, familyOf } from '../../grant-rule.ts'
 import { permissionRank } from '../../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, personKey, roleKey, teamKey } from '../policy-facts.ts'
-import type { Policy } from '../policy-layer.ts'
+import type { Policy } from '../policy-row.ts'
 
 const model = `
 [request_definition]
