@@ -1,5 +1,6 @@
 // Which of those who approved a grant have left the organization since: their approvals end
-// (docs/adr/0091-who-stands-behind-a-grant.md). Asked of GitHub whenever it is asked about the grant. Rejects when something cannot be found out.
+// (docs/adr/0091-who-stands-behind-a-grant.md). Asked of GitHub whenever it is asked about the grant. Rejects when something
+// cannot be found out.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
