@@ -45,7 +45,7 @@ import { createClusterGrantPolicyController, createGrantPolicyController } from 
 import { createHaltController } from './halt/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { tenantsByNamespace } from './kit/tenants-by-namespace.ts'
-import { createBuildMetrics, createObjectMetrics } from './metrics.ts'
+import { createBreakGlassCounter, createBuildMetrics, createObjectMetrics } from './metrics.ts'
 import { createPreviewApprovalController } from './preview-approval/index.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
@@ -164,7 +164,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createServiceProxyController({ ...shared, countedBy: count => createServiceProxyMetrics(metrics, count) }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
-    createRepositoryGrantController(onGitHub),
+    createRepositoryGrantController({ ...onGitHub, countBreakGlass: createBreakGlassCounter(metrics) }),
     createGrantApprovalController(shared),
     createGrantPolicyController(shared),
     createClusterGrantPolicyController(shared),

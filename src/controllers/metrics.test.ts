@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { GrantApproval } from '../api/github/grant-approval.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import { grantObject, ready } from '../services/token-desk/testing/desk-objects.ts'
-import { createObjectMetrics } from './metrics.ts'
+import { createBreakGlassCounter, createObjectMetrics } from './metrics.ts'
 
 test('counts what the caches have at each scrape', async () => {
   const registry = new Registry()
@@ -37,4 +37,13 @@ test('counts what the caches have at each scrape', async () => {
   expect(await counts('sekisho_break_glass_approvals')).toEqual(['1'])
   tenants.pop()
   expect(await counts('sekisho_tenants')).toEqual(['true 0', 'false 1'])
+})
+
+test('break-glass has a series before it is ever used, and what was counted stands', async () => {
+  const registry = new Registry()
+  const count = createBreakGlassCounter(registry)
+  const value = async () => (await registry.getSingleMetric('sekisho_break_glass_total')?.get())?.values[0]?.value
+  expect(await value()).toBe(0)
+  count()
+  expect(await value()).toBe(1)
 })

@@ -1,6 +1,6 @@
 // What the controllers know of the objects of tenants, as numbers. Every replica has the same caches and reports the same.
 // Labels are closed lists: never the name of an object.
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { GrantApproval } from '../api/github/grant-approval.ts'
 import { grantDecisions, type RepositoryGrant } from '../api/github/repository-grant.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
@@ -49,6 +49,18 @@ export function createObjectMetrics(registry: Registry, { tenants, grants, appro
       this.set(approvals.list().filter(approval => isBreakGlass(approval) && isReady(approval.status) === 'true').length)
     },
   })
+}
+
+/**
+ * Call once per registry. What is counted stands, also when the approval is withdrawn before the next scrape; the leader counts.
+ */
+export function createBreakGlassCounter(registry: Registry): () => void {
+  const counter = new Counter({
+    name: 'sekisho_break_glass_total',
+    help: 'Decisions by which break-glass of a platform admin approved a grant. Counted by the leader, since its start.',
+    registers: [registry],
+  })
+  return () => counter.inc()
 }
 
 /** Call once per registry. `count` is called at each scrape. */

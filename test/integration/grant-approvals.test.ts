@@ -5,6 +5,7 @@ import { type GrantApproval, grantApproval } from '../../src/api/github/grant-ap
 import { type GrantPolicy, grantPolicy } from '../../src/api/github/grant-policy.ts'
 import { type Halt, halt } from '../../src/api/github/halt.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
+import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { anotherSecond } from '../fixtures/another-second.ts'
@@ -21,13 +22,18 @@ afterAll(() => environment?.stop())
 const fieldManager = 'test'
 const [olivia, mia] = ['github|github.localhost|1001', 'github|github.localhost|1003']
 
-/** A policy that requires so many approvals for reading the shop. */
-async function policed(approvals: number, more: object = {}): Promise<TenantFixture> {
+async function bound(permissions: Readonly<Record<string, string>> = { metadata: 'read' }): Promise<TenantFixture> {
   const fixture = await withTenant(environment)
-  const { client, namespace } = fixture
   await fixture.applyTenant()
-  await readyReason(client, tenant, { name: namespace }, 'NamespacesReady')
-  await fixture.bind()
+  await readyReason(fixture.client, tenant, { name: fixture.namespace }, 'NamespacesReady')
+  await fixture.bind({ permissions })
+  return fixture
+}
+
+/** A policy that requires so many approvals for reading the shop. */
+async function policed(approvals: number, more: object = {}, permissions?: Record<string, string>): Promise<TenantFixture> {
+  const fixture = await bound(permissions)
+  const { client, namespace } = fixture
   const rule = { name: 'ask', effect: 'RequireApproval', approvals, permissions: { contents: 'read' }, ...more }
   const { apiVersion, kind } = grantPolicy
   const policy = { apiVersion, kind, metadata: { name: 'rules', namespace }, spec: { rules: [rule] } }
@@ -194,7 +200,8 @@ test('its end counts while GitHub revokes nothing, also where a policy lets toke
   const after = await grantIs(fixture, 'WaitingForApproval')
   expect(after.status).not.toHaveProperty('approvedUntil')
   await expect(fixture.desk.request({ grant: after, subject, actor: 'test' })).rejects.toMatchObject({ code: 'forbidden' })
-  expect(faults.list().find(({ id }) => id === fault)?.used).toBeGreaterThan(0)
+  // The status says no before tokens are revoked.
+  await waitUntil('GitHub refused to revoke', () => (faults.list().find(({ id }) => id === fault)?.used ?? 0) > 0)
   faults.disarm(fault)
 })
 
@@ -251,4 +258,84 @@ test('an answer is for one object: a grant of the same name that is created agai
   await waitUntil('the late answer is gone', () => isGone(grantApproval, late.metadata.name))
   expect((await client.get(repositoryGrant, { namespace, name: 'read-shop' }))?.metadata.uid).toBe(again.metadata.uid)
   await grantIs(fixture, 'WaitingForApproval')
+})
+
+test('what a ServiceAccount requests waits for a person who has the access on GitHub, and holds as long as they approve', async () => {
+  const fixture = await bound()
+  const { namespace } = fixture
+  const requested = await fixture.requestGrant('read-shop', { subject: 'system:serviceaccount:argocd:argocd-server' })
+  const waits = await grantIs(fixture, 'WaitingForApproval')
+  expect(waits.status).toMatchObject({ decision: 'Waiting', requestedRepositories: [{ id: 4001, name: 'acme/shop' }] })
+  const subject = { kind: 'ServiceAccount', namespace, name: 'runner', uid: 'runner-uid' }
+  const request = () => fixture.desk.request({ grant: requested, subject, actor: 'test' })
+  await expect(request()).rejects.toMatchObject({ reason: 'GrantNotApproved' })
+
+  // A program answers nothing, also not the one that requested it.
+  const own = await answer(fixture, requested, { by: 'system:serviceaccount:argocd:argocd-server' })
+  await answerIs(fixture, own, 'NotAPerson')
+  // Mia is a member of the organization and cannot read the shop: she has nothing to pass on.
+  await answer(fixture, requested, { by: mia })
+  const lacking = await waitUntil('the access of mia was looked at', async () => {
+    const seen = await grantIs(fixture, 'WaitingForApproval')
+    return seen.status?.rule === 'approver-has-access' ? seen : undefined
+  })
+  expect(lacking.status).toMatchObject({ observedAnswers: mia, approvals: { required: 2, given: 1 } })
+  await expect(request()).rejects.toMatchObject({ reason: 'GrantNotApproved' })
+
+  const approval = await answer(fixture, requested, { by: olivia })
+  await grantIs(fixture, 'Approved')
+  const { token } = await request()
+  const works = async () =>
+    (await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers: { authorization: `Bearer ${token.reveal()}` } })).status
+  expect(await works()).toBe(200)
+  await withdraw(fixture, approval)
+  await grantIs(fixture, 'WaitingForApproval')
+  await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))
+  const decisions = await environment.store.audit.list({ namespace, action: 'grant.decided', limit: 10 })
+  expect(decisions.map(({ details }) => [details['decision'], details['approvedBy']])).toEqual([
+    ['Waiting', undefined],
+    ['Approved', [olivia, mia]],
+    ['Waiting', undefined],
+    ['Waiting', undefined],
+  ])
+})
+
+test('an approval ends with its author’s leaving the organization, and does not come back with them', async () => {
+  const fixture = await policed(1, {}, { metadata: 'read', members: 'read' })
+  const { client, namespace } = fixture
+  const grant = await waiting(fixture)
+  const approval = await answer(fixture, grant, { by: mia })
+  const approved = await grantIs(fixture, 'Approved')
+  const subject = { kind: 'ServiceAccount', namespace, name: 'runner', uid: 'runner-uid' }
+  const { token } = await fixture.desk.request({ grant: approved, subject, actor: 'test' })
+  const works = async () =>
+    (await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers: { authorization: `Bearer ${token.reveal()}` } })).status
+  expect(await works()).toBe(200)
+  const wake = (delivery: string) =>
+    client.mergePatch(
+      repositoryGrant,
+      { namespace, name: 'read-shop' },
+      { metadata: { annotations: { [wakeAnnotation]: delivery } } },
+      { fieldManager },
+    )
+  const { state, store } = environment.github.context
+  const memberships = state.organizations.find(({ id }) => id === 2001)?.memberships ?? expect.fail('no acme')
+  const at = memberships.findIndex(({ userId }) => userId === 1003)
+  const [membership] = store.change(() => memberships.splice(at, 1))
+  await wake('delivery-left')
+  await grantIs(fixture, 'WaitingForApproval')
+  await waitUntil('the token is revoked', async () => ((await works()) === 401 ? true : undefined))
+  await waitUntil('the approval is gone', async () =>
+    (await client.get(grantApproval, { namespace, name: approval.metadata.name })) === undefined ? true : undefined,
+  )
+  const [decision] = await environment.store.audit.list({ namespace, action: 'grant.decided', limit: 1 })
+  expect(decision?.details).toMatchObject({ decision: 'Waiting', departed: [mia] })
+
+  store.change(() => memberships.push(membership ?? expect.fail('mia was no member')))
+  await wake('delivery-back')
+  await quiet(fixture)
+  const back = await grantIs(fixture, 'WaitingForApproval')
+  expect(back.status).not.toHaveProperty('endedApprovals')
+  await answer(fixture, grant, { by: mia })
+  await grantIs(fixture, 'Approved')
 })

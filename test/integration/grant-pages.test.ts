@@ -124,11 +124,20 @@ describe('an admin of the tenant', () => {
     ])
     expect((await open('dave')).text).toContain('tags are cut by the pipeline')
     await (await formOf('olivia', grant)).submit({ answer: 'Deny', reason: 'not like this' })
+    expect((await answersTo(grant)).find(({ spec }) => spec.answer === 'Approve')?.spec.lifetimeSeconds).toBe(2_592_000)
     expect((await answersTo(grant)).map(({ spec }) => spec.answer).toSorted()).toEqual(['Approve', 'Deny'])
     const log = (await records('allowed')).filter(({ details }) => details['grantUid'] === grant.metadata.uid)
     expect(log.map(({ actor, namespace: of }) => [actor, of])).toEqual(
       Array(2).fill([environment.subjectOf('olivia'), namespace]),
     )
+  })
+
+  test('approves for a shorter time than usual', async () => {
+    const grant = await waiting('for-a-day')
+    await (await formOf('olivia', grant)).submit({ answer: 'Approve', reason: 'until tomorrow', lifetime: 'day' })
+    expect(await answersTo(grant)).toMatchObject([{ spec: { answer: 'Approve', lifetimeSeconds: 86_400, via: 'Page' } }])
+    const log = (await records('allowed')).find(({ details }) => details['grantUid'] === grant.metadata.uid)
+    expect(log?.details).toMatchObject({ answer: 'Approve', lifetimeSeconds: 86_400 })
   })
 
   test('answers for one grant: not for another one of its name, and not for one that is decided', async () => {
@@ -226,6 +235,7 @@ describe('nobody else answers', () => {
       { uid: 'x' },
       { grant: '../x' },
       { reason: 'y'.repeat(501) },
+      { lifetime: 'year' },
     ] as const)
       expect((await send('olivia', { ...fieldsOf(grant), ...fields })).status, JSON.stringify(fields)).toBe(400)
     // What a form cannot say: it is written by the platform for the person, and never opens anything.

@@ -148,6 +148,33 @@ describe('a GrantPolicy', () => {
     await fixture.client.delete(clusterGrantPolicy, { name: fixture.namespace })
   })
 
+  test('names the refs to which a grant may push, and a change of them ends what was approved', async () => {
+    const fixture = await readyTenant()
+    const pushing = { name: 'tags', effect: 'Allow', permissions: { contents: 'write' }, refs: ['refs/tags/v*'] }
+    await cap(fixture, [{ ...pushing, refs: ['refs/heads/*', 'refs/tags/*'] }])
+    await write(fixture, [pushing])
+    const asking = { permissions: { contents: 'write' }, delivery: 'GitProxy' }
+    await fixture.requestGrant('tags', 'dave', { ...asking, git: { refs: ['refs/tags/v1.*'] } })
+    await fixture.requestGrant('main', 'dave', { ...asking, git: { refs: ['refs/tags/v1.*', 'refs/heads/main'] } })
+    await fixture.requestGrant('all', 'dave', asking)
+    await fixture.requestGrant('token', 'dave', { permissions: { contents: 'write' } })
+    expect((await grantIs(fixture, 'Approved', 'tags')).status?.rule).toContain('GrantPolicy/rules/tags')
+    for (const [name, ref] of Object.entries({ main: 'refs/heads/main', all: 'refs/heads/*', token: 'refs/*' })) {
+      const { status } = await grantIs(fixture, 'DeniedByGrantPolicy', name)
+      expect(status?.conditions?.find(({ type }) => type === 'Approved')?.message).toContain(`, to push to ${ref}`)
+    }
+    const [record] = await environment.store.audit.list({
+      namespace: fixture.namespace,
+      action: 'grant.decided',
+      object: `RepositoryGrant/${fixture.namespace}/tags`,
+      limit: 1,
+    })
+    expect(record?.details).toMatchObject({ refs: ['refs/tags/v1.*'] })
+    await write(fixture, [pushing, { ...pushing, name: 'frozen', effect: 'Deny', refs: ['refs/tags/v1.2'] }])
+    expect((await grantIs(fixture, 'DeniedByGrantPolicy', 'tags')).status?.rule).toBe('GrantPolicy/rules/frozen')
+    await fixture.client.delete(clusterGrantPolicy, { name: fixture.namespace })
+  })
+
   test('asks GitHub about the teams and roles that it names, and approves nothing without the answer', async () => {
     const fixture = await readyTenant({ metadata: 'read', members: 'read' })
     const ofTeam = (id: number) => ({
@@ -203,6 +230,11 @@ describe('the API server refuses', () => {
     ['a life of tokens of a rule that denies', { tokenLifetimeSeconds: 60 }],
     ['a life of tokens of seconds', { effect: 'Allow', tokenLifetimeSeconds: 59 }],
     ['a life of tokens beyond GitHub’s', { effect: 'Allow', tokenLifetimeSeconds: 3601 }],
+    ['refs of a rule about reading something else', { permissions: { statuses: 'write' }, refs: ['refs/heads/main'] }],
+    ['refs of a rule about everything', { permissions: { '*': 'read' }, refs: ['refs/heads/main'] }],
+    ['refs beside branches and tags', { refs: ['refs/pull/*'] }],
+    ['a ref with a class of characters', { refs: ['refs/heads/[a-z]'] }],
+    ['a ref of 4 KB', { refs: [`refs/heads/${'a'.repeat(4096)}`] }],
     ['six approvals', { effect: 'RequireApproval', approvals: 6 }],
     ['no permission', { permissions: {} }],
     ['a permission that is a pattern', { permissions: { 'organization_*': 'read' } }],

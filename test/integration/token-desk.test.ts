@@ -284,7 +284,7 @@ describe('RepositoryGrant', () => {
     })
   })
 
-  test.each(['system:serviceaccount:acme:robot', 'github|github.com|1002', 'admin', 'github|github.localhost|9999999'])(
+  test.each(['github|github.com|1002', 'admin', 'github|github.localhost|9999999'])(
     'requested by %s is refused: that is not a person with access on this GitHub',
     async subject => {
       const fixture = await readyTenant()

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { createAuthorizerMetrics } from '../../../src/authorizer/metrics.ts'
 import { createCheckpointMetrics } from '../../../src/broker/audit/metrics.ts'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
-import { createBuildMetrics, createObjectMetrics } from '../../../src/controllers/metrics.ts'
+import { createBreakGlassCounter, createBuildMetrics, createObjectMetrics } from '../../../src/controllers/metrics.ts'
 import { createServiceProxyMetrics } from '../../../src/controllers/service-proxy/metrics.ts'
 import { createGitHubMeter } from '../../../src/github/index.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
@@ -51,6 +51,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   createProxyMetrics(ours, () => 0)
   createGitHubMeter(ours, systemClock)
   createObjectMetrics(ours, { tenants: { list: () => [] }, grants: { list: () => [] }, approvals: { list: () => [] } })
+  createBreakGlassCounter(ours)
   createBuildMetrics(ours, () => ({ running: 0, queued: 0 }))
   createRegistryMetrics(ours)
   createImageMetrics(ours)

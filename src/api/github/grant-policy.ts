@@ -5,6 +5,7 @@ import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, hostField, numericId, permissionLevel } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
 import { grantDeliveries } from './repository-grant/delivery.ts'
+import { refPatternField } from './repository-grant/git.ts'
 import { grantSubjectKinds } from './repository-grant.ts'
 
 /** What a rule can say; `src/policy/grants` says which one wins. */
@@ -160,6 +161,15 @@ const ruleFields = {
       unique: 'set',
     }),
   ),
+  refs: optional(
+    list(refPatternField, {
+      description:
+        'For rules about pushing, whose only permission is `contents`: the refs that a grant asks to push to. `Allow` matches what these patterns contain, `Deny` and `RequireApproval` each ref that they and the grant have in common. A grant of the delivery `GitProxy` asks for `spec.git.refs`, without them for every branch and tag; one that gives tokens asks for every ref, because a token pushes anywhere. All when omitted.',
+      min: 1,
+      max: 20,
+      unique: 'set',
+    }),
+  ),
 }
 
 const policyRule = (rules: readonly Rule[]) =>
@@ -183,6 +193,12 @@ const policyRule = (rules: readonly Rule[]) =>
         message: 'tokenLifetimeSeconds belongs to rules that allow: under what is denied there are no tokens',
         reason: 'FieldValueInvalid',
         fieldPath: '.tokenLifetimeSeconds',
+      },
+      {
+        rule: "!has(self.refs) || (self.permissions.size() == 1 && 'contents' in self.permissions)",
+        message: 'refs belongs to rules whose only permission is contents: nothing else pushes',
+        reason: 'FieldValueInvalid',
+        fieldPath: '.refs',
       },
       ...rules,
     ],

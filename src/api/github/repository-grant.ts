@@ -16,7 +16,13 @@ import {
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
 import { deliveryFields, deliveryNameRule, deliverySpecRules } from './repository-grant/delivery.ts'
 import { grantReasons } from './repository-grant/reasons.ts'
-import { grantAuditField, grantDecisions, grantSubjectKinds, tokenLifetimesField } from './repository-grant/status.ts'
+import {
+  endedApprovalsField,
+  grantAuditField,
+  grantDecisions,
+  grantSubjectKinds,
+  tokenLifetimesField,
+} from './repository-grant/status.ts'
 
 export type { GrantDecisionName } from './repository-grant/status.ts'
 export { grantDecisions, grantSubjectKinds } from './repository-grant/status.ts'
@@ -144,6 +150,7 @@ export const repositoryGrant = defineKind({
         max: 1000,
       }),
     ),
+    endedApprovals: endedApprovalsField,
     audit: grantAuditField,
     approvedUntil: optional(
       timestamp(

@@ -65,6 +65,7 @@ const request = (change: Partial<AnswerRequest> = {}): AnswerRequest => ({
   uid,
   answer: 'Approve',
   reason: 'the release needs it',
+  lifetime: 'day',
   ...change,
 })
 
@@ -73,7 +74,10 @@ test('an admin who did not request it answers in their own name, and the log has
     const { deps, records, created } = world()
     await answerGrant(deps, request({ answer }))
     expect(created.map(({ spec }) => spec)).toEqual([
-      { grant: { name: 'publish', uid }, answer, reason: 'the release needs it', via: 'Page', requestedBy: olivia },
+      {
+        ...{ grant: { name: 'publish', uid }, answer, reason: 'the release needs it', via: 'Page', requestedBy: olivia },
+        lifetimeSeconds: 86_400,
+      },
     ])
     expect(records).toMatchObject([
       {
@@ -83,7 +87,10 @@ test('an admin who did not request it answers in their own name, and the log has
         object: 'RepositoryGrant/acme/publish',
         outcome: 'allowed',
         reason: 'the release needs it',
-        details: { login: 'olivia', grantUid: uid, answer, via: 'Page' },
+        details: {
+          ...{ login: 'olivia', grantUid: uid, answer, via: 'Page' },
+          ...(answer === 'Approve' ? { lifetimeSeconds: 86_400 } : {}),
+        },
       },
     ])
   }

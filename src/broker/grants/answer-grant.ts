@@ -36,7 +36,13 @@ export type AnswerRequest = {
   readonly uid: string
   readonly answer: GrantApproval['spec']['answer']
   readonly reason: string
+  /** How long an approval counts. */
+  readonly lifetime: ApprovalLifetime
 }
+
+/** How long an approval of the page counts, in seconds: at most for as long as one by kubectl that says nothing. */
+export const approvalLifetimes = { hour: 3600, day: 86_400, week: 604_800, month: 2_592_000 } as const
+export type ApprovalLifetime = keyof typeof approvalLifetimes
 
 type Person = NonNullable<ReturnType<typeof parseUserSubject>>
 
@@ -77,14 +83,20 @@ async function requireApprover(deps: AnswerGrantDeps, grant: RepositoryGrant, re
 
 type Outcome = Pick<TenantAuditRecord, 'outcome' | 'reason'>
 
-function recordOf({ identity, login, namespace, name, uid, answer }: AnswerRequest, outcome: Outcome): TenantAuditRecord {
+function recordOf(
+  { identity, login, namespace, name, uid, answer, lifetime }: AnswerRequest,
+  outcome: Outcome,
+): TenantAuditRecord {
   return {
     action: 'grant.answered',
     actor: identity.subject,
     namespace,
     object: `RepositoryGrant/${namespace}/${name}`,
     ...outcome,
-    details: { host: parseUserSubject(identity.subject)?.host ?? null, login, grantUid: uid, answer, via: 'Page' },
+    details: {
+      ...{ host: parseUserSubject(identity.subject)?.host ?? null, login, grantUid: uid, answer, via: 'Page' },
+      ...(answer === 'Approve' ? { lifetimeSeconds: approvalLifetimes[lifetime] } : {}),
+    },
   }
 }
 
@@ -100,7 +112,7 @@ function refusalOf(error: KubeError): AppError {
  * grant than the page showed, or none that waits.
  */
 export async function answerGrant(deps: AnswerGrantDeps, request: AnswerRequest): Promise<void> {
-  const { identity, namespace, name, uid, answer, reason } = request
+  const { identity, namespace, name, uid, answer, reason, lifetime } = request
   const grant = await deps.grants.find(identity, namespace, name)
   await requireApprover(deps, grant, request).catch(async (error: unknown) => {
     if (isAppError(error, 'forbidden')) await deps.audit.append(recordOf(request, { outcome: 'denied', reason: error.message }))
@@ -112,7 +124,14 @@ export async function answerGrant(deps: AnswerGrantDeps, request: AnswerRequest)
     apiVersion: grantApproval.apiVersion,
     kind: grantApproval.kind,
     metadata: { generateName: `${name.slice(0, 200)}-`, namespace },
-    spec: { grant: { name, uid }, answer, reason, via: 'Page', requestedBy: identity.subject },
+    spec: {
+      grant: { name, uid },
+      answer,
+      reason,
+      lifetimeSeconds: approvalLifetimes[lifetime],
+      via: 'Page',
+      requestedBy: identity.subject,
+    },
   }
   try {
     await deps.kube.create(grantApproval, object as NewObject<GrantApproval>, { fieldManager: 'sekisho-broker' })

@@ -348,3 +348,19 @@ test('a push to the base branch wakes who follows the merge commit of a pull req
   ]
   expect(affectedBy({ branch: 'trunk' }, host, objects)).toEqual(['RemoteSync/acme/merge'])
 })
+
+test('somebody who leaves wakes the grants that they approved, too', () => {
+  const approvedBy = (name: string, observedAnswers: string): RepositoryGrant => ({
+    ...grant('acme', name, [], 'github|github.com|8'),
+    status: { observedAnswers },
+  })
+  const objects = [
+    ...held,
+    approvedBy('approved', 'github|github.com|9, github|github.com|2'),
+    approvedBy('other', 'github|github.com|9'),
+  ]
+  const left = { event: 'organization', action: 'member_removed', organizationId: 7, memberId: 2, ...nowhere }
+  const woken = affectedBy(left, host, objects)
+  expect(woken).toContain('RepositoryGrant/acme/approved')
+  expect(woken).not.toContain('RepositoryGrant/acme/other')
+})

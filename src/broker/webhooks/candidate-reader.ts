@@ -11,6 +11,7 @@ import { keyOf, keyText } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Manager } from '../../kube/manager.ts'
+import { approversIn } from '../../policy/grants/approvals.ts'
 import type { Candidates } from './affected-objects.ts'
 import type { GitHubEvent } from './github-event.ts'
 
@@ -22,7 +23,7 @@ const byAccount = 'webhook/account'
 const byGitHubId = 'webhook/github-installation'
 const byInstallation = 'webhook/installation'
 const byRepository = 'webhook/repository'
-const byRequester = 'webhook/requester'
+const byPerson = 'webhook/person'
 
 const idOnHost = (host: string, id: number): string => `${host}/${id}`
 const installationOf = (object: RepositoryFollower | RepositoryGrant): string =>
@@ -30,7 +31,7 @@ const installationOf = (object: RepositoryFollower | RepositoryGrant): string =>
 /** Neither an id nor `owner/name` contains `#`. */
 const repositoryUnder = (installationName: string, repository: number | string): string =>
   `${installationName}#${String(repository).toLowerCase()}`
-const requesterUnder = (installationName: string, subject: string): string => `${installationName}#${subject}`
+const personUnder = (installationName: string, subject: string): string => `${installationName}#${subject}`
 
 function repositoriesOfGrant(object: RepositoryGrant): readonly string[] {
   // Those that ended as well: one that is unarchived or transferred back counts again.
@@ -60,7 +61,11 @@ export function createCandidateReader(
   installations.addIndex(byGitHubId, ({ spec }) => [idOnHost(spec.account.host, spec.installationId)])
   grants.addIndex(byInstallation, object => [installationOf(object)])
   grants.addIndex(byRepository, repositoriesOfGrant)
-  grants.addIndex(byRequester, object => [requesterUnder(installationOf(object), object.spec.requestedBy)])
+  grants.addIndex(byPerson, object =>
+    [...new Set([object.spec.requestedBy, ...approversIn(object.status?.observedAnswers)])].map(person =>
+      personUnder(installationOf(object), person),
+    ),
+  )
   for (const { cache } of followers) {
     cache.addIndex(byInstallation, object => [installationOf(object)])
     cache.addIndex(byRepository, repositoryOfFollower)
@@ -82,13 +87,13 @@ export function createCandidateReader(
     const byName = cache.byIndex(byRepository, repositoryUnder(name, repository.fullName))
     return [...byId, ...byName.filter(object => !byId.includes(object))]
   }
-  /** An event about one person's access concerns the grants that this person requested. */
+  /** An event about one person's access concerns the grants that this person requested or approved. */
   const grantsOf = (name: string, event: GitHubEvent, person: string | undefined): readonly RepositoryGrant[] => {
     if (person === undefined) return ofRepository(grants, name, event)
-    const requested = grants.byIndex(byRequester, requesterUnder(name, person))
+    const concerned = grants.byIndex(byPerson, personUnder(name, person))
     return event.repository === undefined
-      ? requested
-      : ofRepository(grants, name, event).filter(grant => requested.includes(grant))
+      ? concerned
+      : ofRepository(grants, name, event).filter(grant => concerned.includes(grant))
   }
 
   return (event, host) => {

@@ -42,7 +42,7 @@ export function createGrantApprovalController({ manager, events, clock }: GrantA
     watches: [
       // A newer answer of the same person takes the place of the others.
       watches(grantApproval, approval => answersTo(grantOfAnswer(approval)).map(keyOf), { predicate: partChanged(whose) }),
-      watches(repositoryGrant, ofGrant, { predicate: partChanged(whose) }),
+      watches(repositoryGrant, ofGrant, { predicate: partChanged(grant => [whose(grant), grant.status?.endedApprovals]) }),
       watches(installation, ({ metadata }) => approvals.list(metadata.namespace).map(keyOf), {
         predicate: partChanged(({ spec }) => spec.account.host),
       }),

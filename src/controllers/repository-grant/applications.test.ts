@@ -27,7 +27,7 @@ const shop: NamedApplication = { name: 'shop', uid: 'u1', isolated: false }
 
 function facts(object: RepositoryGrant, answer: GitHubAnswer, applications: readonly NamedApplication[]): Facts {
   const standing = { installation: installationObject, installationReady: true, halts: [], tenant: 'acme' }
-  const rules = { policies: noGrantPolicies, answers: noAnswers, memberships: new Map<string, boolean>() }
+  const rules = { policies: noGrantPolicies, answers: noAnswers, endedApprovals: [], memberships: new Map<string, boolean>() }
   return { ...standing, ...rules, object, answer, applications, askedAt: now }
 }
 

@@ -106,8 +106,8 @@ function takeOver(grant: RepositoryGrant): string {
 }
 
 /**
- * Stops a requester without an account on this GitHub: a ServiceAccount, a certificate or a person of another host has no
- * access to pass on.
+ * Stops a requester without an account on this GitHub: a certificate or a person of another host has no access to pass on. For
+ * a ServiceAccount those have to have it who approve.
  */
 const requesterIsKnown: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   if (answer.kind !== 'no-person' && (answer.kind !== 'found' || answer.requester.kind !== 'unknown')) return undefined
@@ -123,6 +123,19 @@ const requesterHasAccess: RepositoryCheck = ({ facts: { object }, found: { reque
   if (isWithinLevel(needed, levelOfRole[requester.permissions.get(id) ?? 'none'])) return undefined
   const message = `${requester.login} does not have ${needed} access to ${name} on GitHub: somebody who has it must make the request: ${takeOver(object)}`
   return { rule: 'requester-has-access', reason: reasons.requesterLacksAccess, message }
+}
+
+/** Of what a ServiceAccount requested: the first repository to which nobody who approved has the access that it would give. */
+export function repositoryWithoutApprover(
+  object: RepositoryGrant,
+  answer: Facts['answer'],
+  held: readonly Repository[],
+): { readonly name: string; readonly level: PermissionLevel } | undefined {
+  if (answer.kind !== 'found' || answer.requester.kind !== 'nobody') return undefined
+  const { approvers } = answer.requester
+  const level = neededLevel(object)
+  const lacking = held.find(({ id }) => !approvers.get(id)?.some(role => isWithinLevel(level, levelOfRole[role])))
+  return lacking && { name: lacking.name, level }
 }
 
 function neededLevel({ spec }: RepositoryGrant): PermissionLevel {

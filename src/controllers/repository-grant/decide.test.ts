@@ -37,6 +37,7 @@ function facts(change: Partial<Facts> = {}): Facts {
     halts: [],
     policies: noGrantPolicies,
     answers: noAnswers,
+    endedApprovals: [],
     memberships: new Map(),
     applications: [],
     tenant: 'acme',
@@ -129,7 +130,7 @@ describe('the decision on a grant', () => {
       'AboveCeiling',
       { object: asking({ permissions: { repository_projects: 'admin' } }), answer: found({ permission: 'admin' }) },
     ],
-    ['a ServiceAccount as requester', 'requester-is-known', 'RequesterUnknown', { answer: { kind: 'no-person' } }],
+    ['a certificate as requester', 'requester-is-known', 'RequesterUnknown', { answer: { kind: 'no-person' } }],
     ['a person GitHub does not know', 'requester-is-known', 'RequesterUnknown', { answer: nobody }],
     ['a repository above the ceiling', 'repositories-within-ceiling', 'AboveCeiling', { answer: found({ ids: [4001, 9] }) }],
     [

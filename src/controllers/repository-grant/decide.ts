@@ -13,9 +13,9 @@ import type { TokenLifetime } from '../../policy/grants/token-lifetime.ts'
 import { haltedText } from '../../policy/halt.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
 import { applicationNames, applicationProblem } from './applications.ts'
-import { checks } from './checks.ts'
+import { checks, repositoryWithoutApprover } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
-import { isCurrent, isOfThesePolicies, knownOfGrant, rulingUnasked } from './policies/known-of-grant.ts'
+import { isCurrent, isOfThesePolicies, knownOfGrant, restsOnAccessOfApprovers, rulingUnasked } from './policies/known-of-grant.ts'
 import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
@@ -79,11 +79,25 @@ function rulingOn(facts: Facts, judged: Judged): Ruling {
   const refusal = firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)
   if (refusal) return { decision: 'Denied', ...refusal }
   const ruling = policyRuling(facts.policies.enforced, facts.object, knownOfGrant(facts, judged.held))
-  if (ruling.decision === 'Approved') return approvedBy(ruling, facts, judged)
+  if (ruling.decision === 'Approved') return waitsForAccess(facts, judged.held) ?? approvedBy(ruling, facts, judged)
   if (ruling.decision !== 'Unknown') return ruling
   // GitHub did not say what the policies ask for, such as the visibility of a repository.
   const message = 'the policies cannot decide about it: GitHub does not say what they ask for'
   return { decision: 'Denied', rule: 'policy-facts-are-known', reason: reasons.deniedByGrantPolicy, message }
+}
+
+/** Named as a rule; no policy could decide otherwise. */
+const approverHasAccess = 'approver-has-access'
+
+/** A ServiceAccount has no access to pass on: of those who approved its request somebody must have it, on each repository. */
+function waitsForAccess({ object, answer, answers }: Facts, held: Judged['held']): Ruling | undefined {
+  const lacking = repositoryWithoutApprover(object, answer, held)
+  if (lacking === undefined) return undefined
+  const { length } = answers.approvals
+  const who = length === 0 ? 'nobody has approved it who has' : 'those who approved it do not have'
+  const message = `a ServiceAccount requested it, and ${who} ${lacking.level} access to ${lacking.name} on GitHub: an admin of the tenant who has it must approve`
+  const approvals = { required: length + 1, given: length }
+  return { decision: 'Waiting', rule: approverHasAccess, reason: reasons.waitingForApproval, message, approvals }
 }
 
 type Decided = Omit<Ruling, 'decision'>
@@ -107,7 +121,7 @@ function rulingWithout(facts: Facts, judged: Judged): Ruling | undefined {
   // People are asked about repositories that GitHub said, and never about names alone.
   const areKnown = (status?.requestedRepositories ?? status?.repositories) !== undefined
   if (ruling.decision === 'Waiting') return areKnown && status?.decision !== 'Denied' ? ruling : undefined
-  return status?.decision === 'Approved' ? approvedBy(ruling, facts, judged) : undefined
+  return status?.decision === 'Approved' && !restsOnAccessOfApprovers(facts) ? approvedBy(ruling, facts, judged) : undefined
 }
 
 type Ruled = Pick<Decision, 'judged' | 'ruling' | 'isOfPolicies'>
@@ -117,7 +131,7 @@ function auditOf(facts: Facts, { judged, ruling, isOfPolicies }: Ruled): Decisio
   const { answer, object, policies } = facts
   if (!isOfPolicies) return object.status?.audit
   if (answer.kind !== 'found') return isOfThesePolicies(facts) ? object.status?.audit : undefined
-  if (ruling === undefined) return undefined
+  if (ruling === undefined || ruling.rule === approverHasAccess) return undefined
   if ((firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)) !== undefined) return undefined
   return auditRuling(policies, object, { known: knownOfGrant(facts, judged.held), ruling })
 }

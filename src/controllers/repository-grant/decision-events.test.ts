@@ -32,6 +32,7 @@ test('a decision is an Event of the grant, once', async () => {
       halts: [],
       policies: noGrantPolicies,
       answers: noAnswers,
+      endedApprovals: [],
       memberships: new Map(),
       applications: [],
       tenant: 'acme',

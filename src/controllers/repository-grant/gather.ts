@@ -3,6 +3,7 @@
 // when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest, and
 // what policies deny in any case costs nothing at all.
 import type { Application } from '../../api/apps/application.ts'
+import { isServiceAccountUser } from '../../api/builtin/service-account-user.ts'
 import type { GrantApproval } from '../../api/github/grant-approval.ts'
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
@@ -11,6 +12,7 @@ import { parseUserSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type Answers, answersOf } from '../../policy/grants/approvals.ts'
 import type { GrantPolicies } from '../../policy/grants/grant-policies.ts'
 import { haltOf, ofInstallation } from '../../policy/halt.ts'
@@ -20,6 +22,7 @@ import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { applicationProblem, type NamedApplication, namedApplications } from './applications.ts'
 import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
+import { departedApprovers, type EndedApproval, endedApprovals } from './policies/departed-approvers.ts'
 import { isCurrent, isDecidedUnasked, isDeniedUnasked, neededMemberships } from './policies/known-of-grant.ts'
 import type { KnownPolicies } from './policies/known-policies.ts'
 import { requesterMemberships } from './policies/requester-memberships.ts'
@@ -45,6 +48,8 @@ export type Facts = {
   readonly policies: GrantPolicies
   /** What people answered. */
   readonly answers: Answers
+  /** Approvals that are among no answers any more, because their authors have left. */
+  readonly endedApprovals: readonly EndedApproval[]
   /** To which teams the requester belongs and with which roles, as far as policies needed it. */
   readonly memberships: ReadonlyMap<string, boolean>
   /** Those that its subjects name. */
@@ -69,7 +74,7 @@ export type GatherDeps = ProbeDeps & {
   readonly tokens: ProbeDeps['tokens'] & Pick<TokenRegistry, 'hasLive'>
 }
 
-/** Asks GitHub at most once (`probe`), and not at all while the Installation is not ready or after the grant has expired. */
+/** Asks GitHub at most once (`askGitHub`), and not at all while the Installation is not ready or after the grant has expired. */
 export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise<Facts> {
   const askedAt = deps.clock.now()
   const { namespace = '' } = object.metadata
@@ -80,43 +85,65 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const policies = deps.policiesOf(namespace)
   const applications = namedApplications(object, deps.applications)
   const host = installation?.spec.account.host
-  const answers = answersOf(deps.approvalsOf(object), { grant: object, host, halts, now: askedAt })
-  const facts = (answer: GitHubAnswer, memberships: Facts['memberships'] = new Map()): Facts => ({
-    ...{ object, installation, installationReady, answer, halts, policies, answers, memberships, applications, askedAt },
+  const approvals = deps.approvalsOf(object)
+  const unasked: Facts = {
+    ...{ object, installation, installationReady, halts, policies, applications, askedAt },
+    answer: { kind: 'not-due' },
+    answers: answersOf(approvals, { grant: object, host, halts, now: askedAt }),
+    endedApprovals: endedApprovals(approvals, object, new Set()),
+    memberships: new Map(),
     tenant: tenant?.metadata.name ?? namespace,
-  })
-  const unasked = facts({ kind: 'not-due' })
+  }
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return unasked
   // Nothing is asked in the name of what is halted: a token for the question would be one more.
   if (haltOfGrant(unasked, object.status?.repositories ?? []) !== undefined) return unasked
   // Nothing to decide for: the grant waits for its Application, or has ended with it.
   if (applicationProblem(object, applications) !== undefined) return unasked
   if (isDeniedUnasked(unasked) || !(await isDue(deps, unasked, installation))) return unasked
-  const grant = { namespace, uid: object.metadata.uid ?? '' }
+  const asking = { unasked, installation, tenant, approvals }
+  return { ...unasked, ...(await askGitHub(deps, asking).catch(error => ({ answer: unreachable(error) }))) }
+}
+
+type Asking = {
+  readonly unasked: Facts
+  readonly installation: Installation
+  readonly tenant: Tenant | undefined
+  readonly approvals: readonly GrantApproval[]
+}
+
+type Answered = Pick<Facts, 'answer'> & Partial<Pick<Facts, 'answers' | 'endedApprovals' | 'memberships'>>
+
+/** @throws AppError when something cannot be found out: then nothing is known */
+async function askGitHub(deps: GatherDeps, { unasked, installation, tenant, approvals }: Asking): Promise<Answered> {
+  const { object, halts, askedAt } = unasked
+  const { host } = installation.spec.account
+  const grant = { namespace: object.metadata.namespace ?? '', uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
+  const isNobody = isServiceAccountUser(object.spec.requestedBy)
   // A decision that asks GitHub nothing is a record in the audit log all the same.
-  if (person?.host !== installation.spec.account.host) return facts(deps.budget.take(grant) ?? { kind: 'no-person' })
-  try {
-    const app = await appOfInstallation(deps.githubApps, installation.spec)
-    // Nothing would be sent: that uses up nothing of the budget.
-    const { installationId } = installation.spec
-    const paused = app.client.mintRefusal(installationId)
-    const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
-    if (refused !== undefined) return facts(refused)
-    const repositories = knownRepositories(object.status)
-    const { endedRepositories: ended = [] } = object.status ?? {}
-    const lost = ended.filter(({ reason }) => reason === reasons.repositoryNotFound).map(({ id }) => id)
-    const answer = await probe(deps, app, {
-      grant: object,
-      installationId,
-      known: repositories,
-      lost,
-      requesterId: person.userId,
-    })
-    return facts(answer, await membershipsOf(deps, app, { facts: facts(answer), personId: person.userId, tenant }))
-  } catch (error) {
-    return facts(unreachable(error))
-  }
+  if (person?.host !== host && !isNobody) return { answer: deps.budget.take(grant) ?? { kind: 'no-person' } }
+  const app = await appOfInstallation(deps.githubApps, installation.spec)
+  // Nothing would be sent: that uses up nothing of the budget.
+  const { installationId } = installation.spec
+  const paused = app.client.mintRefusal(installationId)
+  const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
+  if (refused !== undefined) return { answer: refused }
+  const departed = await departedApprovers(deps, app, { grant: object, answers: unasked.answers, installation, tenant })
+  const ended = endedApprovals(approvals, object, departed)
+  const left = { ...object, status: { ...object.status, endedApprovals: [...ended] } }
+  const answers = answersOf(approvals, { grant: left, host, halts, now: askedAt })
+  const { endedRepositories = [] } = object.status ?? {}
+  const answer = await probe(deps, app, {
+    grant: object,
+    installationId,
+    known: knownRepositories(object.status),
+    lost: endedRepositories.filter(({ reason }) => reason === reasons.repositoryNotFound).map(({ id }) => id),
+    requesterId: person?.userId,
+    approverIds: isNobody ? answers.approvals.flatMap(({ by }) => parseUserSubject(by)?.userId ?? []) : undefined,
+  })
+  const facts = { ...unasked, answer, answers, endedApprovals: ended }
+  const memberships = person && (await membershipsOf(deps, app, { facts, personId: person.userId, tenant }))
+  return { answer, answers, endedApprovals: ended, ...defined({ memberships }) }
 }
 
 type Asked = { readonly facts: Facts; readonly personId: number; readonly tenant: Tenant | undefined }
@@ -130,7 +157,7 @@ async function membershipsOf(
   const { answer, installation, object } = facts
   const needs = neededMemberships(facts)
   // Who is nobody here is refused for that.
-  if (needs === undefined || installation === undefined || answer.kind !== 'found' || answer.requester.kind === 'unknown')
+  if (needs === undefined || installation === undefined || answer.kind !== 'found' || answer.requester.kind !== 'known')
     return facts.memberships
   const { namespace = '', name } = object.metadata
   const person = { id: personId, login: answer.requester.login }

@@ -112,3 +112,28 @@ test('a token for many that is archived in part says which', async () => {
   const request = { grant: grantObject(), installationId: 1, known, lost: [], requesterId: undefined }
   expect(await probe(depsOf(), app, request)).toMatchObject({ kind: 'found', archived: [4002] })
 })
+
+test('for a ServiceAccount the roles of those who approved count, of whom five are asked about', async () => {
+  const asked: string[] = []
+  const fetch = async (input: string | URL | Request): Promise<Response> => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    asked.push(url.pathname)
+    const [, id] = /^\/user\/([0-9]+)$/.exec(url.pathname) ?? []
+    if (id === '3') return Response.json({ message: 'Not Found' }, { status: 404 })
+    if (id !== undefined) return Response.json({ id: Number(id), login: `person-${id}` })
+    const [, login = ''] = /collaborators\/person-([0-9]+)\/permission$/.exec(url.pathname) ?? []
+    // The login of the second means another account by now.
+    const user = { id: login === '2' ? 99 : Number(login), login: `person-${login}` }
+    return Response.json({ permission: 'write', role_name: 'write', user })
+  }
+  const app = appOf(async () => minted(reachable.slice(0, 1)))
+  const request = { grant: grantObject(), installationId: 1, known: undefined, lost: [], requesterId: undefined }
+  const answer = await probe({ ...depsOf(), fetch }, app, { ...request, approverIds: [1, 2, 3, 4, 5, 6] })
+  expect(answer).toMatchObject({
+    kind: 'found',
+    requester: { kind: 'nobody', approvers: new Map([[4001, ['write', 'none', 'write', 'write']]]) },
+  })
+  expect(asked).not.toContain('/user/6')
+  const nobody = await probe(depsOf(), app, { ...request, approverIds: [] })
+  expect(nobody).toMatchObject({ requester: { kind: 'nobody', approvers: new Map([[4001, []]]) } })
+})

@@ -22,6 +22,8 @@ export type Repository = { readonly id: number; readonly name: string }
 export type RequesterAccess =
   /** Not a person on this GitHub host. */
   | { readonly kind: 'unknown' }
+  /** A ServiceAccount, which is nobody on GitHub: the roles of those who approved, by repository id. */
+  | { readonly kind: 'nobody'; readonly approvers: ReadonlyMap<number, readonly RepositoryPermission[]> }
   /** The person's role, by repository id. */
   | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
 
@@ -56,7 +58,12 @@ export type ProbeRequest = {
   /** The ids of those that it did not reach the last time: they are asked for apart from the others. */
   readonly lost: readonly number[]
   readonly requesterId: number | undefined
+  /** Of a ServiceAccount's request: those who approved, whose access counts in place of the requester's. */
+  readonly approverIds?: readonly number[] | undefined
 }
+
+/** Whose access counts for a ServiceAccount's request: each costs a request to GitHub for each repository. */
+export const maxApprovers = 5
 
 const permissions = { metadata: 'read' } as const
 
@@ -158,7 +165,7 @@ async function ask(
     requireNoMore(minted, group)
     const asked = group ?? matched(minted, request.grant) ?? []
     const reached = asked.filter(({ id }) => minted.repositoryIds.includes(id))
-    return { minted, requester: await accessOf(clientOf(deps, app, minted), reached, request.requesterId) }
+    return { minted, requester: await accessOf(clientOf(deps, app, minted), reached, request) }
   }
   return (await withSingleUseToken(deps, app, { request: platformRequest(request), mint, use })) ?? refused
 }
@@ -183,6 +190,11 @@ function requireNoMore(minted: MintedToken, group: readonly Repository[] | undef
 /** What was found with several tokens about one person. */
 function together(one: RequesterAccess, other: RequesterAccess): RequesterAccess {
   if (one.kind === 'unknown' || other.kind === 'unknown') return { kind: 'unknown' }
+  if (one.kind === 'nobody' || other.kind === 'nobody')
+    return {
+      kind: 'nobody',
+      approvers: new Map([one, other].flatMap(part => (part.kind === 'nobody' ? [...part.approvers] : []))),
+    }
   return { ...one, permissions: new Map([...one.permissions, ...other.permissions]) }
 }
 
@@ -221,15 +233,28 @@ function clientOf({ log, clock, fetch }: ProbeDeps, { endpoints }: GitHubApp, { 
 async function accessOf(
   client: RepositoryClient,
   repositories: readonly Repository[],
-  requesterId: number | undefined,
+  { requesterId, approverIds }: Pick<ProbeRequest, 'requesterId' | 'approverIds'>,
 ): Promise<RequesterAccess> {
-  const person = requesterId === undefined ? undefined : await client.userById(requesterId)
+  if (approverIds === undefined)
+    return requesterId === undefined ? { kind: 'unknown' } : personAccess(client, repositories, requesterId)
+  const people: RequesterAccess[] = []
+  for (const id of approverIds.slice(0, maxApprovers)) people.push(await personAccess(client, repositories, id))
+  const rolesOn = (id: number) => people.flatMap(one => (one.kind === 'known' ? (one.permissions.get(id) ?? []) : []))
+  return { kind: 'nobody', approvers: new Map(repositories.map(({ id }) => [id, rolesOn(id)])) }
+}
+
+async function personAccess(
+  client: RepositoryClient,
+  repositories: readonly Repository[],
+  personId: number,
+): Promise<RequesterAccess> {
+  const person = await client.userById(personId)
   if (person === undefined) return { kind: 'unknown' }
   const found = new Map<number, RepositoryPermission>()
   for (const { id } of repositories) {
     const { permission, userId } = await client.collaboratorPermission(id, person.login)
     // A login that passed to another account in between is another person.
-    found.set(id, userId === requesterId ? permission : 'none')
+    found.set(id, userId === personId ? permission : 'none')
   }
   return { kind: 'known', login: person.login, permissions: found }
 }

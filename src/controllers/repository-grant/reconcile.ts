@@ -6,7 +6,6 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import type { EventRecorder } from '../../kube/object/events.ts'
 import { isShortened, outlives } from '../../policy/grants/token-lifetime.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { InStep } from '../kit/in-step.ts'
@@ -17,8 +16,9 @@ import { type Decision, decide } from './decide.ts'
 import { spreadOfGrant } from './decision-inputs.ts'
 import { type Delivered, type DeliveryDeps, isDeliveredBySecret, keepSecrets, removeSecrets } from './delivery/keep-secrets.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
+import { announceBreakGlass, type BreakGlassWatchers } from './records/announce-break-glass.ts'
 import { type AccessLog, recordAccess } from './records/record-access.ts'
-import { type DecisionLog, decisionRecord, recordDecision, usedBreakGlass } from './records/record-decision.ts'
+import { type DecisionLog, decisionRecord, recordDecision } from './records/record-decision.ts'
 import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './records/record-end.ts'
 import { type GrantStatus, isNewRuling, nextStatus, withDelivered } from './status.ts'
 
@@ -31,8 +31,7 @@ export type RepositoryGrantDeps = Omit<GatherDeps, 'tokens'> & {
   readonly inStep: InStep
   readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: DeliveryDeps['desk']
-  readonly events: Pick<EventRecorder, 'record'>
-}
+} & BreakGlassWatchers
 
 /** Idempotent. The finalizer is set before the grant can be approved, and so before any token can exist under it. */
 export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
@@ -59,8 +58,7 @@ async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Pro
   const decision = decide(facts)
   if (isNewRuling(facts, decision)) {
     await recordDecision(deps.audit, decisionRecord(facts, decision))
-    if (usedBreakGlass(facts, decision.ruling) !== undefined)
-      deps.events.record(object, { type: 'Warning', reason: 'BreakGlass', message: decision.ruling?.message ?? '' })
+    announceBreakGlass(deps, facts, decision)
   }
   await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)

@@ -38,7 +38,7 @@ function found({ missing = [], archived = [], lost = [] }: Change = {}): GitHubA
 function factsAt(object: RepositoryGrant, minute: number, change: Partial<Facts> = {}): Facts {
   const askedAt = new Date(start + minute * 60_000)
   const standing = { installation: installationObject, installationReady: true, halts: [], applications: [], tenant: 'acme' }
-  const rules = { policies: noGrantPolicies, answers: noAnswers, memberships: new Map<string, boolean>() }
+  const rules = { policies: noGrantPolicies, answers: noAnswers, endedApprovals: [], memberships: new Map<string, boolean>() }
   return { object, ...standing, ...rules, answer: found(), askedAt, ...change }
 }
 

@@ -26,11 +26,12 @@ export function isNewRuling({ object: { status: before }, answers }: Facts, { ru
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
 export function nextStatus(
-  { object, installation, applications, answer, policies, answers, askedAt }: Facts,
+  { object, installation, applications, answer, policies, answers, endedApprovals, askedAt }: Facts,
   { ruling, judged, approved, ready, checked, isOfPolicies, audit }: Decision,
 ): GrantStatus {
   const { conditions, observedWake, endedRepositories: _, audit: __, approvals, ...rest } = object.status ?? {}
-  const { observedPolicies: ___, observedAnswers: ____, tokenLifetimes: _____, approvedUntil: ______, ...before } = rest
+  const { observedPolicies: ___, observedAnswers: ____, tokenLifetimes: _____, approvedUntil: ______, ...kept } = rest
+  const { endedApprovals: _______, ...before } = kept
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
@@ -44,6 +45,7 @@ export function nextStatus(
     ...(isApproved && answer.kind === 'found'
       ? { repositories: [...judged.held], ...boundTo(before, applications), expiresAt: before.expiresAt ?? end }
       : {}),
+    ...leftOf(endedApprovals),
     ...livesOf(ruling),
     ...rowsOf(judged, isApproved || before.repositories !== undefined),
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
@@ -99,6 +101,10 @@ function livesOf(ruling: Decision['ruling']): Pick<GrantStatus, 'tokenLifetimes'
   if (ruling?.decision !== 'Approved') return {}
   const { lifetimes = [], approvedUntil } = ruling
   return { ...(lifetimes.length > 0 ? { tokenLifetimes: [...lifetimes] } : {}), ...defined({ approvedUntil }) }
+}
+
+function leftOf(ended: Facts['endedApprovals']): Pick<GrantStatus, 'endedApprovals'> {
+  return ended.length > 0 ? { endedApprovals: [...ended] } : {}
 }
 
 /** Before the first approval nothing has ended: what is requested is denied as a whole. */

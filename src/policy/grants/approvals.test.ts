@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { GrantApproval } from '../../api/github/grant-approval.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { haltObject } from '../testing/halt-object.ts'
-import { type ApprovalFacts, answersDigest, answersOf, standingOfApproval } from './approvals.ts'
+import { type ApprovalFacts, answersDigest, answersOf, approversIn, standingOfApproval } from './approvals.ts'
 
 const [erin, olivia, dave] = ['github|github.test|1003', 'github|github.test|1001', 'github|github.test|1002']
 
@@ -30,6 +30,11 @@ function answer(by: string, change: Partial<GrantApproval['spec']> = {}, metadat
 }
 
 describe('an answer', () => {
+  test('that somebody gives after coming back counts, whatever ended before', () => {
+    const left = { ...facts, grant: { ...grant, status: { endedApprovals: [{ uid: 'of-before', by: olivia }] } } }
+    expect(standingOfApproval(answer(olivia), left, [])).toEqual({ kind: 'counts' })
+  })
+
   test('of another admin counts', () => {
     expect(standingOfApproval(answer(olivia), facts, [])).toEqual({ kind: 'counts' })
   })
@@ -37,6 +42,12 @@ describe('an answer', () => {
   const person = (id: number) => ({ type: 'Person', person: { host: 'github.test', id } }) as const
   test.each<[string, GrantApproval, Partial<ApprovalFacts>, string]>([
     ['of the requester', answer(dave), {}, 'over'],
+    [
+      'of somebody who has left the organization since',
+      answer(olivia),
+      { grant: { ...grant, status: { endedApprovals: [{ uid: olivia, by: olivia }] } } },
+      'over',
+    ],
     ['about a grant that is gone', answer(olivia), { grant: undefined }, 'over'],
     [
       'about a grant that was deleted and created again',
@@ -181,4 +192,10 @@ describe('the answers', () => {
     expect(new Set(digests).size).toBe(4)
     for (const digest of digests) expect(digest?.length).toBeLessThanOrEqual(1000)
   })
+})
+
+test('a digest names who approved, and nobody else', () => {
+  const given = [answer(olivia), answer(erin, { answer: 'Deny' }), answer('root', { breakGlass: true })]
+  expect(approversIn(answersDigest(answersOf(given, facts)))).toEqual([olivia])
+  expect(approversIn(undefined)).toEqual([])
 })

@@ -70,6 +70,8 @@ export function standingOfApproval(
   if (grant === undefined || !isAbout(approval, grant)) return over('the grant is gone')
   const end = endOfApproval(approval)
   if (end !== undefined && end.getTime() <= now.getTime()) return over('it has expired')
+  if (grant.status?.endedApprovals?.some(({ uid }) => uid === approval.metadata.uid))
+    return over('its author has left the organization')
   if (others.some(other => replaces(other, approval))) return over('the same person has answered again')
   const [person, requester] = [parseUserSubject(by), parseUserSubject(grant.spec.requestedBy)]
   // Whoever administers the platform need not be on GitHub: admission lets nobody else create one.
@@ -137,6 +139,11 @@ function breakGlassOf(approval: GrantApproval): readonly BreakGlass[] {
 }
 
 const maxDigest = 1000
+
+/** The people whose approvals a digest names; of very many the first. */
+export function approversIn(digest: string | undefined): readonly string[] {
+  return (digest ?? '').split(', ').filter(name => parseUserSubject(name) !== undefined)
+}
 
 /** Equal as long as the answers decide the same; undefined without any. People read it, too: of many, the first are named. */
 export function answersDigest({ approvals, breakGlass, denial }: Answers): string | undefined {

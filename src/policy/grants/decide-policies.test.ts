@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decidePolicies, noPolicies, type PolicySet, policiesDigest } from './decide-policies.ts'
 import type { PolicyFacts, PolicyVerdict } from './policy-facts.ts'
-import { type Policy, policyLayer } from './policy-layer.ts'
+import { policyLayer } from './policy-layer.ts'
+import type { Policy } from './policy-row.ts'
 import { anyFacts, anyPolicies, atomsOfFacts, completed } from './testing/any-policies.ts'
 import { plainCasbin, plainLifetime } from './testing/plain-casbin.ts'
 import { tokenSeconds } from './token-lifetime.ts'
@@ -123,6 +124,7 @@ const request = (permissions: PolicyFacts['permissions'], change: Partial<Policy
   permissions,
   subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
   delivery: 'TokenEndpoint',
+  refs: ['refs/*'],
   ...change,
 })
 
@@ -130,6 +132,9 @@ const inSecret = { delivery: 'Secret' } as const
 const unnamed: Rule = { name: 'opt-in', effect: 'Allow', permissions: { contents: 'read' } }
 const optIn: Rule = { ...unnamed, deliveries: ['Secret'] }
 const writing: Rule = { name: 'write', effect: 'Allow', repositories: ['acme/*'], permissions: { contents: 'write' } }
+
+const pushing: Rule = { name: 'push', effect: 'Allow', permissions: { contents: 'write' }, refs: ['refs/heads/release/*'] }
+const toPush = (...refs: readonly string[]) => request({ contents: 'write' }, { delivery: 'GitProxy', refs })
 
 describe('what wins', () => {
   const cases: readonly (readonly [string, readonly Policy[], readonly Policy[], PolicyFacts, Partial<PolicyVerdict>])[] = [
@@ -332,6 +337,69 @@ describe('what wins', () => {
       [policy('a', [{ name: 'none', effect: 'Deny', permissions: { '*': 'read' } }])],
       request({ contents: 'read' }, inSecret),
       { effect: 'Deny', rule: 'GrantPolicy/a/none' },
+    ],
+    [
+      'a push within the refs of the rules of both',
+      [policy('cap', [{ ...pushing, refs: ['refs/heads/*'] }])],
+      [policy('a', [pushing])],
+      toPush('refs/heads/release/1', 'refs/heads/release/*'),
+      { effect: 'Allow', rules: ['GrantPolicy/a/push', 'ClusterGrantPolicy/cap/push'] },
+    ],
+    [
+      'not beyond those of the tenant',
+      [policy('cap', [writing])],
+      [policy('a', [pushing])],
+      toPush('refs/heads/release/1', 'refs/heads/main'),
+      { effect: 'Deny', rule: 'no-grant-policy-allows', message: expect.stringContaining('to push to refs/heads/main') },
+    ],
+    [
+      'not beyond those of the platform',
+      [policy('cap', [pushing])],
+      [policy('a', [writing])],
+      toPush('refs/heads/*'),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows', message: expect.stringContaining('to push to refs/heads/*') },
+    ],
+    [
+      'not by a token, which pushes anywhere',
+      [policy('cap', [writing])],
+      [policy('a', [{ ...pushing, refs: ['refs/heads/*', 'refs/tags/*'] }])],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'no-grant-policy-allows' },
+    ],
+    [
+      'two rules for two refs of one grant',
+      [policy('cap', [writing])],
+      [policy('a', [pushing, { ...pushing, name: 'tags', refs: ['refs/tags/v*'] }])],
+      toPush('refs/heads/release/1', 'refs/tags/v1.*'),
+      { effect: 'Allow', rules: ['GrantPolicy/a/push', 'ClusterGrantPolicy/cap/write', 'GrantPolicy/a/tags'] },
+    ],
+    [
+      'a denial of a ref that one of those asked for may mean',
+      [policy('cap', [writing])],
+      [policy('a', [writing, { ...pushing, name: 'main', effect: 'Deny', refs: ['refs/heads/main'] }])],
+      toPush('refs/tags/*', 'refs/heads/m*'),
+      { effect: 'Deny', rule: 'GrantPolicy/a/main', message: expect.stringContaining('to push to refs/heads/m*') },
+    ],
+    [
+      'no denial of a ref that is not asked for, nor of reading',
+      [policy('cap', [writing])],
+      [policy('a', [writing, { ...pushing, name: 'main', effect: 'Deny', refs: ['refs/heads/main'] }])],
+      toPush('refs/heads/release/*'),
+      { effect: 'Allow' },
+    ],
+    [
+      'approval for one ref of those asked for, which allows no other',
+      [policy('cap', [writing])],
+      [policy('a', [pushing, { ...pushing, name: 'main', effect: 'RequireApproval', refs: ['refs/heads/main'] }])],
+      toPush('refs/heads/main', 'refs/heads/release/1'),
+      { effect: 'RequireApproval', approvals: 1, message: expect.stringContaining('to push to refs/heads/main') },
+    ],
+    [
+      'approval for a ref does not allow what means more',
+      [policy('cap', [writing])],
+      [policy('a', [{ ...pushing, name: 'main', effect: 'RequireApproval', refs: ['refs/heads/main'] }])],
+      toPush('refs/heads/m*'),
+      { effect: 'Deny', rule: 'no-grant-policy-allows' },
     ],
     [
       'approval that is required for every delivery is required for a Secret, too',

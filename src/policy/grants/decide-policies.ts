@@ -3,6 +3,7 @@
 
 import { type RequesterRole, requesterRoles } from '../../api/github/grant-policy.ts'
 import { optInDelivery } from '../../api/github/repository-grant/delivery.ts'
+import { isPush } from './asked-refs.ts'
 import type { Needs, PolicyAtom, PolicyFacts, PolicyVerdict, RuleOrigin } from './policy-facts.ts'
 import { type Found, findRules, type Open, type PolicyLayer, policyLayer } from './policy-layer.ts'
 import { addLifetime, type LifetimesSoFar, lifetimesOf, shorter } from './token-lifetime.ts'
@@ -31,7 +32,7 @@ export const noPolicies: PolicySet = { cluster: policyLayer('ClusterGrantPolicy'
  */
 export function decidePolicies(set: PolicySet, facts: PolicyFacts): PolicyVerdict {
   const so: SoFar = { open: { keys: new Set(), repositories: false }, rules: new Set(), isUnknown: false, lifetimes: new Map() }
-  for (const atom of atomsOf(facts)) {
+  for (const atom of atomsOf(facts, set.cluster.namesRefs || set.namespace.namesRefs)) {
     const one = decideAtom(set, facts, atom)
     if (one.effect === 'Deny') return deniedBy(one.row, atom)
     addTo(so, one, atom)
@@ -104,11 +105,14 @@ function allowsNothing({ allow, mayAllow }: Found): boolean {
   return allow === undefined && !mayAllow
 }
 
-/** Each combination of subjects, repositories and permissions. */
-function* atomsOf({ subjects, repositories, permissions }: PolicyFacts): Generator<PolicyAtom> {
+/** Each combination of subjects, repositories and permissions, and of refs where rules name some. */
+function* atomsOf({ subjects, repositories, permissions, refs }: PolicyFacts, namesRefs: boolean): Generator<PolicyAtom> {
   for (const subject of subjects)
     for (const repository of repositories)
-      for (const [permission, level] of Object.entries(permissions)) yield { subject, repository, permission, level }
+      for (const [permission, level] of Object.entries(permissions)) {
+        const atom = { subject, repository, permission, level }
+        yield* namesRefs && isPush(permission, level) ? refs.map(ref => ({ ...atom, ref })) : [atom]
+      }
 }
 
 function needsOf({ keys, repositories }: Open): Needs {
@@ -118,9 +122,10 @@ function needsOf({ keys, repositories }: Open): Needs {
   return { teams: after('team:').map(Number), roles, repositories }
 }
 
-function describe({ subject, repository, permission, level }: PolicyAtom): string {
+function describe({ subject, repository, permission, level, ref }: PolicyAtom): string {
   const id = repository.id === undefined ? '' : ` (id ${repository.id})`
-  return `${permission}: ${level} on ${repository.name}${id} for the ${subject.kind} ${subject.name}`
+  const to = ref === undefined ? '' : `, to push to ${ref}`
+  return `${permission}: ${level} on ${repository.name}${id} for the ${subject.kind} ${subject.name}${to}`
 }
 
 function deniedBy({ id, origin }: { readonly id: string; readonly origin: RuleOrigin }, atom: PolicyAtom): PolicyVerdict {

@@ -1,7 +1,8 @@
 // The policies that decide about the grants of one namespace, and those that only say what they would change. Pure.
 import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
 import { noPolicies, type PolicySet, policiesDigest } from './decide-policies.ts'
-import { type Policy, policyLayer } from './policy-layer.ts'
+import { policyLayer } from './policy-layer.ts'
+import type { Policy } from './policy-row.ts'
 
 /** Compiled for one namespace. */
 export type GrantPolicies = {

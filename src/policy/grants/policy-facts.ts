@@ -22,6 +22,8 @@ export type PolicyRequester = {
   readonly personId: number | undefined
   /** Whether the person belongs to a team or has a role, by the key of it; what is absent is not known. */
   readonly memberships: ReadonlyMap<string, boolean>
+  /** A ServiceAccount: it belongs to no team and has no role, which GitHub need not be asked. */
+  readonly isNobody?: boolean
 }
 
 /** All that policies look at. */
@@ -32,14 +34,17 @@ export type PolicyFacts = {
   readonly permissions: Readonly<Record<string, PermissionLevel>>
   readonly subjects: readonly { readonly kind: SubjectKind; readonly name: string }[]
   readonly delivery: GrantDelivery
+  /** Patterns of the refs that the grant asks to push to (`refsAsked`). */
+  readonly refs: readonly string[]
 }
 
-/** One permission on one repository for one subject. */
+/** One permission on one repository for one subject; of one by which refs are changed, one of these. */
 export type PolicyAtom = {
   readonly subject: PolicyFacts['subjects'][number]
   readonly repository: PolicyRepository
   readonly permission: string
   readonly level: PermissionLevel
+  readonly ref?: string
 }
 
 /** What a decision needs of GitHub. */

@@ -2,41 +2,24 @@
 // state of the objects. Pure. It finds the rules that match one combination, and says of those whose match depends on facts that
 // are not known that they may match. A test holds it to casbin over all rules (docs/adr/0086-policies-of-grants.md).
 import { createHash } from 'node:crypto'
-import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-policy.ts'
-import { type GrantDelivery, optInDelivery } from '../../api/github/repository-grant/delivery.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { compareText } from '../../lib/text/compare-text.ts'
-import { defaultGrantRules, familyOf, type GrantRule } from '../grant-rule.ts'
-import { permissionLevels, permissionRank } from '../permission-level.ts'
-import { type PolicyAtom, type PolicyFacts, personKey, type RuleOrigin, roleKey, teamKey } from './policy-facts.ts'
-import { type RepositoryMatcher, repositoryMatcher } from './repository-pattern.ts'
+import { defaultGrantRules, familyOf } from '../grant-rule.ts'
+import { permissionRank } from '../permission-level.ts'
+import { type PolicyAtom, type PolicyFacts, personKey, roleKey, teamKey } from './policy-facts.ts'
+import {
+  allows,
+  builtInRow,
+  concerns,
+  covers,
+  includes,
+  type Kind,
+  type Policy,
+  type Row,
+  type Rule,
+  rowOf,
+} from './policy-row.ts'
 import { shorter } from './token-lifetime.ts'
-
-/** A policy of either kind. */
-export type Policy = GrantPolicy | ClusterGrantPolicy
-type Rule = Policy['spec']['rules'][number]
-
-/** One rule. */
-type Row = {
-  readonly id: string
-  readonly origin: RuleOrigin
-  readonly effect: 'deny' | 'approve' | 'allow'
-  /** Of those that require approval. */
-  readonly approvals: number
-  readonly permissions: ReadonlyMap<string, number>
-  readonly host: string | undefined
-  /** Of a rule that names all of its repositories in full: their names in lower case. */
-  readonly names: readonly string[] | undefined
-  readonly patterns: readonly RepositoryMatcher[] | undefined
-  readonly repositoryIds: ReadonlySet<number> | undefined
-  readonly visibility: readonly string[] | undefined
-  readonly subjects: Rule['subjects']
-  /** Of its tokens. */
-  readonly lifetime: number | undefined
-  readonly deliveries: Rule['deliveries']
-  /** What is allowed by this row is not allowed for the delivery that a rule of the cluster has to name. */
-  readonly sparesOptIn: boolean
-}
 
 /** Rules that name repositories in full, by these names in lower case; the others apart. */
 type Rows = { readonly byName: Map<string, Row[]>; readonly others: Row[] }
@@ -49,6 +32,8 @@ export type PolicyLayer = {
   readonly index: ReadonlyMap<string, Bucket>
   /** Of what they say; undefined when there are none. */
   readonly digest: string | undefined
+  /** Without it all refs of a grant are the same to the rules. */
+  readonly namesRefs: boolean
 }
 
 /** What the rules of a layer say about one combination: the first that match, and whether others may. */
@@ -80,59 +65,8 @@ export function policyLayer(kind: Kind, policies: readonly Policy[]): PolicyLaye
     .update(canonicalJson(structuredClone(said)))
     .digest('hex')
     .slice(0, 32)
-  return { index, digest: sorted.length === 0 ? undefined : digest }
-}
-
-type Kind = 'GrantPolicy' | 'ClusterGrantPolicy'
-
-function builtInRow(kind: Kind, { id, effect, subject, permission, level }: GrantRule): Row {
-  return {
-    id,
-    origin: 'built-in',
-    effect,
-    approvals: 0,
-    permissions: new Map([[permission, permissionRank(level)]]),
-    host: undefined,
-    names: undefined,
-    patterns: undefined,
-    repositoryIds: undefined,
-    visibility: undefined,
-    subjects: subject === '*' ? undefined : [{ kind: subject }],
-    lifetime: undefined,
-    deliveries: undefined,
-    sparesOptIn: kind === 'ClusterGrantPolicy',
-  }
-}
-
-function rowOf(kind: Kind, policy: string, rule: Rule): Row {
-  const { name, effect, host, repositories, repositoryIds, visibility, permissions, subjects, deliveries } = rule
-  return {
-    id: `${kind}/${policy}/${name}`,
-    origin: kind,
-    // What is not an allowance never becomes one.
-    effect: effect === 'Allow' ? 'allow' : effect === 'RequireApproval' ? 'approve' : 'deny',
-    approvals: rule.approvals ?? 1,
-    permissions: new Map(Object.entries(permissions).map(([key, level]) => [key, rankOf(level)])),
-    host,
-    names: namesOf(rule),
-    patterns: repositories?.map(repositoryMatcher),
-    repositoryIds: repositoryIds && new Set(repositoryIds),
-    visibility,
-    subjects,
-    lifetime: effect === 'Deny' ? undefined : rule.tokenLifetimeSeconds,
-    deliveries,
-    sparesOptIn: kind === 'ClusterGrantPolicy' && deliveries === undefined,
-  }
-}
-
-function namesOf({ repositories, repositoryIds }: Rule): readonly string[] | undefined {
-  const isNamed = repositories?.every(pattern => !pattern.includes(anything)) && repositoryIds === undefined
-  return isNamed ? repositories?.map(name => name.toLowerCase()) : undefined
-}
-
-/** A level that nobody knows allows nothing and denies everything. */
-function rankOf(level: string): number {
-  return permissionLevels.some(known => known === level) ? permissionRank(level) : 0
+  const namesRefs = sorted.some(({ spec }) => spec.rules.some(({ refs }) => refs !== undefined))
+  return { index, digest: sorted.length === 0 ? undefined : digest, namesRefs }
 }
 
 function requesterKeys({ requesters }: Rule): readonly string[] {
@@ -187,7 +121,12 @@ export function findRules(layer: PolicyLayer, facts: PolicyFacts, atom: PolicyAt
     for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester, atom.repository.name.toLowerCase()))
       for (const row of rows)
         if (covers(row, permission, level) && concerns(row, facts, atom))
-          note(found, row, { isIn: includes(row, atom), allows: allows(row, { permission, level, delivery }), asked, open })
+          note(found, row, {
+            isIn: includes(row, atom),
+            allows: allows(row, { permission, level, delivery, ref: atom.ref }),
+            asked,
+            open,
+          })
   }
   return found
 }
@@ -197,7 +136,7 @@ type Candidates = { readonly rows: readonly Row[]; readonly asked: string | unde
 /** Those for the requester and the repository; `asked`: the team or role that the requester may have, which is not known. */
 function candidates(
   { rows, asked }: Bucket,
-  { personId, memberships }: PolicyFacts['requester'],
+  { personId, memberships, isNobody = false }: PolicyFacts['requester'],
   name: string,
 ): readonly Candidates[] {
   const found: Candidates[] = []
@@ -211,7 +150,7 @@ function candidates(
   add(anybody, undefined)
   if (personId !== undefined) add(personKey(personId), undefined)
   for (const key of asked) {
-    const isMember = memberships.get(key)
+    const isMember = isNobody ? false : memberships.get(key)
     if (isMember !== false) add(key, isMember === true ? undefined : key)
   }
   return found
@@ -245,37 +184,4 @@ function notePossible(found: Found, row: Row, { isIn, allows, asked, open }: Mat
   found.maybeLifetime = shorter(found.maybeLifetime, row.lifetime)
   if (asked !== undefined) open.keys.add(asked)
   if (isIn === undefined) open.repositories = true
-}
-
-/** More access never needs less: what denies or requires approval holds from its level on. */
-function covers({ effect, permissions }: Row, permission: string, level: number): boolean {
-  const named = permissions.get(permission)
-  return named !== undefined && (effect === 'allow' ? level <= named : level >= named)
-}
-
-type Asked = { readonly permission: string; readonly level: number; readonly delivery: GrantDelivery }
-
-/** Of a row that covers it: what requires approval allows its own level, not those above. */
-function allows({ effect, permissions, sparesOptIn }: Row, { permission, level, delivery }: Asked): boolean {
-  if (sparesOptIn && delivery === optInDelivery) return false
-  return effect === 'allow' || (effect === 'approve' && permissions.get(permission) === level)
-}
-
-function concerns({ host, subjects, deliveries }: Row, facts: PolicyFacts, { subject }: PolicyAtom): boolean {
-  if (host !== undefined && host !== facts.host) return false
-  if (deliveries?.includes(facts.delivery) === false) return false
-  if (subjects === undefined) return true
-  return subjects.some(({ kind, name }) => kind === subject.kind && (name === undefined || name === subject.name))
-}
-
-/** Whether the repository is one of the rule; undefined when that is not known. */
-function includes({ patterns, repositoryIds, visibility }: Row, { repository }: PolicyAtom): boolean | undefined {
-  const { id, name } = repository
-  if (repository.visibility !== undefined && visibility?.includes(repository.visibility) === false) return false
-  const isVisible = visibility === undefined || repository.visibility !== undefined ? true : undefined
-  if (patterns === undefined && repositoryIds === undefined) return isVisible
-  if (patterns?.some(pattern => pattern(name)) === true) return isVisible
-  if (repositoryIds === undefined) return false
-  if (id === undefined) return undefined
-  return repositoryIds.has(id) && isVisible
 }

@@ -1,6 +1,7 @@
 // What the rules say about one RepositoryGrant, by what is known of it: the rules of the platform without policies, otherwise
 // the policies. Pure: the controller decides by it, and `sekisho policy test` says beforehand what the controller will decide.
 
+import { isServiceAccountUser } from '../../api/builtin/service-account-user.ts'
 import { optInDelivery } from '../../api/github/repository-grant/delivery.ts'
 import {
   type GrantDecisionName,
@@ -11,6 +12,7 @@ import { parseUserSubject } from '../../api/names.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { decideGrant } from '../decide-grant.ts'
 import type { Answers } from './approvals.ts'
+import { refsAsked } from './asked-refs.ts'
 import { decidePolicies, hasPolicies, type PolicySet } from './decide-policies.ts'
 import type { GrantPolicies } from './grant-policies.ts'
 import type { Needs, PolicyFacts, PolicyRepository, PolicyVerdict } from './policy-facts.ts'
@@ -59,6 +61,7 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
     const repositoryIds = known.repositories.map(({ id = 0 }) => id)
     const repositoryNames = new Map(known.repositories.map(({ id = 0, name }) => [id, name]))
     const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
+    if (decision === 'Approved' && isServiceAccountUser(requestedBy)) return byPeople(vouchedFor([rule]), known.answers, metadata)
     return { decision, rule, reason: decision === 'Denied' ? reasons.deniedByPolicy : reasons.approved, message }
   }
   if (known.repositories.length === 0) return { decision: 'Unknown', needs: { teams: [], roles: [], repositories: true } }
@@ -66,11 +69,12 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
   const personId = person?.host === known.host ? person.userId : undefined
   const facts: PolicyFacts = {
     host: known.host,
-    requester: { personId, memberships: known.memberships },
+    requester: { personId, memberships: known.memberships, isNobody: isServiceAccountUser(requestedBy) },
     repositories: known.repositories,
     permissions,
     subjects,
     delivery,
+    refs: refsAsked(spec),
   }
   const verdict = decidePolicies(set, facts)
   switch (verdict.effect) {
@@ -84,6 +88,8 @@ export function policyRuling(set: PolicySet, { metadata, spec }: RepositoryGrant
     case 'RequireApproval':
       return byPeople(verdict, known.answers, metadata)
     case 'Allow': {
+      if (isServiceAccountUser(requestedBy))
+        return byPeople(vouchedFor(verdict.rules, verdict.lifetimes), known.answers, metadata)
       const used = verdict.rules.join(', ')
       const message = `Allowed by ${used}`.slice(0, maxMessage / 2)
       return {
@@ -101,9 +107,21 @@ function ofTokens(lifetimes: readonly TokenLifetime[]): string {
   return lifetimes.length === 0 ? '' : ` Tokens live by policy: ${lifetimesText(lifetimes)}.`
 }
 
+type WithApproval = Pick<Extract<PolicyVerdict, { effect: 'RequireApproval' }>, 'rules' | 'lifetimes' | 'approvals' | 'message'>
+
+/** Named as a rule: a ServiceAccount has no access on GitHub that it could pass on. */
+const needsPerson = 'service-account-needs-approval'
+
+/** What rules allow a person is allowed a ServiceAccount with the approval of one. */
+function vouchedFor(rules: readonly string[], lifetimes: readonly TokenLifetime[] = []): WithApproval {
+  const message =
+    'a ServiceAccount requested it, which is nobody on GitHub: it needs the approval of an admin of the tenant who has the access on GitHub'
+  return { rules: [needsPerson, ...rules], lifetimes, approvals: 1, message }
+}
+
 /** Approved as soon as people enough have, each named with their reason; else by a platform admin in an emergency. */
 function byPeople(
-  { rules, lifetimes, approvals: required, message: needed }: Extract<PolicyVerdict, { effect: 'RequireApproval' }>,
+  { rules, lifetimes, approvals: required, message: needed }: WithApproval,
   { approvals, breakGlass }: Answers,
   { name, uid }: RepositoryGrant['metadata'],
 ): PolicyRuling {

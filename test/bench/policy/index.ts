@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { decidePolicies, type PolicySet } from '../../../src/policy/grants/decide-policies.ts'
 import type { PolicyFacts } from '../../../src/policy/grants/policy-facts.ts'
-import { type Policy, policyLayer } from '../../../src/policy/grants/policy-layer.ts'
+import { policyLayer } from '../../../src/policy/grants/policy-layer.ts'
+import type { Policy } from '../../../src/policy/grants/policy-row.ts'
 import { anyFacts, anyPolicies, atomsOfFacts, completed } from '../../../src/policy/grants/testing/any-policies.ts'
 import { plainCasbin } from '../../../src/policy/grants/testing/plain-casbin.ts'
 import type { Bench, BenchContext, Comparison, Figure, Measurement, OpenBench, Run } from '../harness/bench.ts'
@@ -55,6 +56,7 @@ function query(tenant: number, at: number): PolicyFacts {
     permissions: { [permissions[at % permissions.length] ?? 'contents']: 'read' },
     subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
     delivery: 'TokenEndpoint',
+    refs: ['refs/*'],
   }
 }
 

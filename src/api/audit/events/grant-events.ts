@@ -18,6 +18,7 @@ export const grantAuditEvents = {
       grantUid: aboutGrant.grantUid,
       answer: '`Approve` or `Deny`.',
       via: '`Page`.',
+      lifetimeSeconds: 'How long the approval counts, in seconds. Absent for a denial.',
     },
   },
 } as const satisfies Readonly<Record<string, AuditEvent>>

@@ -43,7 +43,9 @@ export const tokenAuditEvents = {
       permissions: 'Permission → level that the grant requests.',
       subjects: 'Kind and name of each subject.',
       delivery: 'How subjects get their tokens.',
+      refs: 'The refs that a push may change (`spec.git.refs`). Absent when the grant names none.',
       approvedBy: 'Who approved it, of those whose answers count. Absent when nobody did.',
+      departed: 'Who had approved it and has left the organization since. Absent when nobody has.',
       breakGlass:
         'By whom, why and until when a platform admin approved it in an emergency, without the approvals that it needs. Absent otherwise.',
     },

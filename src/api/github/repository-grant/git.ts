@@ -4,24 +4,24 @@ import { list, object, optional, text } from '../../schema/schema.ts'
 /** Branches and tags, and in their names what git allows there, and stars. */
 const refPattern = '^refs/(heads|tags)/[^ ~^:?\\[\\\\]+$'
 
+/** One pattern of refs, of a grant or of a rule about grants. */
+export const refPatternField = text({
+  description:
+    'Full names of refs, such as `refs/heads/release/*` or `refs/tags/v*`; `*` stands for any number of characters, also slashes.',
+  max: 200,
+  pattern: refPattern,
+})
+
 export const gitField = optional(
   object(
     {
-      refs: list(
-        text({
-          description:
-            'Full names of refs, such as `refs/heads/release/*` or `refs/tags/v*`; `*` stands for any number of characters, also slashes.',
-          max: 200,
-          pattern: refPattern,
-        }),
-        {
-          description:
-            'The refs that a push may create, move or delete: those that one of the patterns means. Everything else is refused before GitHub hears of the push.',
-          min: 1,
-          max: 20,
-          unique: 'set',
-        },
-      ),
+      refs: list(refPatternField, {
+        description:
+          'The refs that a push may create, move or delete: those that one of the patterns means. Everything else is refused before GitHub hears of the push.',
+        min: 1,
+        max: 20,
+        unique: 'set',
+      }),
     },
     { description: 'What passes the git proxy. Without it a push may change every branch and every tag.' },
   ),

@@ -14,7 +14,7 @@ export const grantReasons = defineReasons(
     },
     intended: {
       WaitingForApproval:
-        'A policy requires that admins of the tenant who did not request the grant approve it. `sekisho grants approve` does; the message says how many are missing.',
+        'A policy requires that admins of the tenant who did not request the grant approve it, or a ServiceAccount requested it and somebody with the access on GitHub has to approve. `sekisho grants approve` does; the message says how many are missing.',
       Halted:
         'A Halt stands in the way: no token is issued under the grant. The message names it; whoever may lift it does so with `sekisho resume`.',
     },

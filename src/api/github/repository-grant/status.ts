@@ -43,3 +43,22 @@ export const tokenLifetimesField = optional(
     },
   ),
 )
+
+/** Approvals that ended because their authors left. */
+export const endedApprovalsField = optional(
+  list(
+    object(
+      {
+        uid: text({ description: 'The UID of the GrantApproval.', min: 1, max: 64 }),
+        by: text({ description: 'Who had approved.', max: 300 }),
+      },
+      { description: 'One approval that does not count any more.' },
+    ),
+    {
+      description:
+        'The approvals whose authors have left the organization since. They never count again, and the platform deletes them: who comes back approves again.',
+      max: 1000,
+      unique: ['uid'],
+    },
+  ),
+)

@@ -70,6 +70,12 @@ describe('the page', () => {
       expect(text).toContain(part)
   })
 
+  test('says which refs a push may change, where the grant names some', () => {
+    expect(shown({}, grant({ git: { refs: ['refs/tags/v*', hostile] } }))).toContain('a push may change')
+    expect(shown({}, grant({ git: { refs: ['refs/tags/v*', hostile] } }))).not.toContain('<script>')
+    expect(shown()).not.toContain('a push may change')
+  })
+
   test('has the form for an admin, with the UID that is shown and the secret of the session', () => {
     const text = shown()
     expect(text).toContain('action="/tenants/acme/grants/answer"')

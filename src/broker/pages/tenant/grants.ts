@@ -5,6 +5,7 @@ import type { GrantApproval } from '../../../api/github/grant-approval.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { type Html, html } from '../../../web/html.ts'
+import type { ApprovalLifetime } from '../../grants/answer-grant.ts'
 import type { GrantsView, WaitingGrant } from '../../grants/visible-grants.ts'
 import type { Person } from '../../sessions.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
@@ -49,6 +50,11 @@ function countText({ status }: RepositoryGrant): string {
   return `${given} of ${required}, ${required - given} missing`
 }
 
+function deliveryText({ spec }: RepositoryGrant): Html {
+  const refs = spec.git && html`; a push may change ${written(spec.git.refs.join(', '), 500)}`
+  return html`${deliveries[spec.delivery]}${refs}`
+}
+
 /** The login for people, the subject for what decides. */
 function personText(subject: string, login: string | undefined): Html {
   return login === undefined ? whole(subject) : html`<strong>${login}</strong> (${whole(subject)})`
@@ -71,6 +77,13 @@ function answers({ answers: given }: WaitingGrant, options: Options): Html | str
   return html`<ul>${given.slice(0, 20).map(answer => answerItem(answer, options))}</ul>`
 }
 
+const lifetimes: readonly (readonly [ApprovalLifetime, string])[] = [
+  ['hour', 'an hour'],
+  ['day', 'a day'],
+  ['week', 'a week'],
+  ['month', '30 days'],
+]
+
 /** Neither answer is chosen beforehand: the key Enter alone answers nothing. */
 function answerForm({ person, namespace }: Options, { metadata: { name, uid = '' } }: RepositoryGrant): Html {
   return html`<form method="post" action="${grantsPath(namespace)}/answer">${formSecret(person)}
@@ -80,6 +93,7 @@ function answerForm({ person, namespace }: Options, { metadata: { name, uid = ''
 <fieldset><legend>Your answer</legend>
 <label><input type="radio" name="answer" value="Approve" required> Approve it</label>
 <label><input type="radio" name="answer" value="Deny"> Deny it: it stays denied until you take that back</label></fieldset>
+<p><label>An approval counts for <select name="lifetime">${lifetimes.map(([value, text]) => html`<option value="${value}"${value === 'month' && html` selected`}>${text}</option>`)}</select></label></p>
 <button aria-label="Answer for ${name}">Answer for ${shortText(name, 24)}</button></form>`
 }
 
@@ -100,7 +114,7 @@ function grantSection(waiting: WaitingGrant, options: Options): Html {
     ['What', permissionsText(grant)],
     ['On', repositories(grant)],
     ['For', written(subjectsText(grant), 500)],
-    ['Delivered by', deliveries[spec.delivery]],
+    ['Delivered by', deliveryText(grant)],
     ['Requested by', personText(spec.requestedBy, login)],
     ['Because', written(spec.reason, 500)],
     ['Since', time(metadata.creationTimestamp ?? '')],

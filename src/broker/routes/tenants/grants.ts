@@ -32,6 +32,7 @@ export function registerGrantPages(server: WebServer, context: BrokerContext, id
     grant: Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$', description: 'the name of a RepositoryGrant' }),
     uid: objectUid,
     answer: Type.Union([Type.Literal('Approve'), Type.Literal('Deny')]),
+    lifetime: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day'), Type.Literal('week'), Type.Literal('month')])),
     reason: Type.String({ minLength: 3, maxLength: 500, pattern: printableLine, description: 'one line of text' }),
   })
   server.post(
@@ -40,9 +41,9 @@ export function registerGrantPages(server: WebServer, context: BrokerContext, id
     async (request, reply) => {
       const person = await sessions.requireForm(request, request.body.csrf)
       const { namespace } = request.params
-      const { grant: name, uid, answer, reason } = request.body
+      const { grant: name, uid, answer, reason, lifetime = 'month' } = request.body
       const identity = await presentIdentity(person)
-      await answerGrant(grantAnswers, { identity, login: person.login, namespace, name, uid, answer, reason })
+      await answerGrant(grantAnswers, { identity, login: person.login, namespace, name, uid, answer, reason, lifetime })
       return reply.redirect(grantsPath(namespace), 303)
     },
   )

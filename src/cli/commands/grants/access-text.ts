@@ -12,3 +12,8 @@ export function permissionsText(permissions: RepositoryGrant['spec']['permission
 export function subjectsText(subjects: RepositoryGrant['spec']['subjects']): string {
   return subjects.map(({ kind, name }) => `${kind} ${name}`).join(', ')
 }
+
+/** `, pushing to refs/tags/v*`; empty for a grant that names no refs. */
+export function refsText(refs: readonly string[] | undefined): string {
+  return refs === undefined ? '' : `, pushing to ${refs.join(', ')}`
+}

@@ -10,7 +10,7 @@ import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, subjectsText } from './access-text.ts'
+import { permissionsText, refsText, subjectsText } from './access-text.ts'
 import { deliveredCure, deliveredOf } from './delivered.ts'
 
 /** A grant as the commands print it for programs: part of their contract. */
@@ -32,6 +32,7 @@ export function resultOf(grant: RepositoryGrant) {
     permissions: spec.permissions,
     subjects: spec.subjects,
     delivery: spec.delivery,
+    refs: spec.git?.refs,
     requestedBy: spec.requestedBy,
     requestedFor: spec.reason,
     expiresAt: status?.expiresAt,
@@ -102,7 +103,7 @@ export async function grantsExplain(
     [
       `RepositoryGrant ${value.name}: ${value.decision}, ${value.ready ? 'gives tokens' : 'gives no token'} (${value.reason})`,
       `  uid:     ${value.uid}`,
-      `  what:    ${permissionsText(value.permissions)} on ${value.repositories.join(', ')}, by ${value.delivery}`,
+      `  what:    ${permissionsText(value.permissions)} on ${value.repositories.join(', ')}, by ${value.delivery}${refsText(value.refs)}`,
       `  for:     ${subjectsText(value.subjects)}`,
       `  by:      ${value.requestedBy}, because: ${value.requestedFor}`,
       `  why:     ${value.message}`,

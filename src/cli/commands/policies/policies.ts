@@ -76,11 +76,12 @@ export async function policyShow(
     requestersText(rule),
     rule.subjects?.map(({ kind, name: of }) => (of === undefined ? kind : `${kind} ${of}`)).join(', ') ?? 'all',
     rule.deliveries?.join(', ') ?? 'all',
+    rule.refs?.join(', ') ?? 'all',
   ])
   const text = () =>
     [
       `${policy.kind} ${policy.name}: mode ${policy.mode}, built-in rules: ${policy.builtInRules}, ${policy.state}`,
-      table(['RULE', 'EFFECT', 'PERMISSIONS', 'REPOSITORIES', 'REQUESTERS', 'SUBJECTS', 'DELIVERIES'], rows),
+      table(['RULE', 'EFFECT', 'PERMISSIONS', 'REPOSITORIES', 'REQUESTERS', 'SUBJECTS', 'DELIVERIES', 'REFS'], rows),
     ].join('\n')
   await present(terminal, options.output, { value: policy, text })
 }

@@ -48,9 +48,12 @@ spec:
   - {name: handbook, effect: Deny, repositories: [acme/handbook], permissions: {'*': read}}
 `
 
-async function tested(options: { readonly since?: string }, pages: readonly (readonly object[])[] = [[]]) {
+async function tested(
+  { text: written = policy, ...options }: { readonly since?: string; readonly text?: string },
+  pages: readonly (readonly object[])[] = [[]],
+) {
   const file = join(folder, 'new.yaml')
-  await writeFile(file, policy)
+  await writeFile(file, written)
   const asked: string[] = []
   const left = [...pages]
   const client = {
@@ -113,4 +116,24 @@ test('the log is read page by page, and an entry of another shape is left out', 
 
 test('a time that nobody understands is refused before anything is asked', async () => {
   await expect(tested({ since: 'some day' })).rejects.toThrow('is no time')
+})
+
+test('of a grant of the log the refs that it named are asked about, and all where it named none', async () => {
+  const pushing = (name: string, refs?: readonly string[]) => {
+    const one = entry(5, name)
+    const details = { ...one.details, delivery: 'GitProxy', permissions: { contents: 'write' }, ...(refs && { refs }) }
+    return { ...one, details }
+  }
+  const main = '{name: main, effect: Deny, permissions: {contents: write}, refs: [refs/heads/main]}'
+  const text = policy.replace(
+    /- {name: handbook.*}/,
+    `- ${main}\n  - {name: rest, effect: Allow, permissions: {contents: write}}`,
+  )
+  const cluster = text.replace('kind: GrantPolicy', 'kind: ClusterGrantPolicy').replace(', namespace: acme', '')
+  const entries = [pushing('tags', ['refs/tags/v*']), pushing('all')]
+  const { rows } = await tested({ since: '30d', text: `${text}---\n${cluster}` }, [entries])
+  expect(rows.slice(2).map(([name, effect]) => [name, effect])).toEqual([
+    ['acme/tags', 'as before'],
+    ['acme/all', 'ends'],
+  ])
 })

@@ -65,6 +65,7 @@ function grantIn(entry: Entry): RecordedGrant | undefined {
       permissions: permissionsIn(objectAt(details, 'permissions')),
       subjects: objectsAt(details, 'subjects') as RepositoryGrant['spec']['subjects'],
       delivery: (textAt(details, 'delivery') ?? 'TokenEndpoint') as RepositoryGrant['spec']['delivery'],
+      ...gitIn(details),
       requestedBy: person,
       reason: textAt(entry, 'reason') ?? '',
     },
@@ -78,6 +79,13 @@ function permissionsIn(levels: JsonObject | undefined): RepositoryGrant['spec'][
   return Object.fromEntries(
     Object.entries(asObject(levels) ?? {}).filter(([, level]) => typeof level === 'string' && isPermissionLevel(level)),
   ) as never
+}
+
+/** Older records have no refs: the grant is asked about as if it had named none. */
+function gitIn(details: JsonObject | undefined): Pick<RepositoryGrant['spec'], 'git'> {
+  const value = details?.['refs']
+  const refs = Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+  return refs.length === 0 ? {} : { git: { refs } }
 }
 
 function decisionIn(details: JsonObject | undefined): NonNullable<RepositoryGrant['status']>['decision'] {

@@ -1,4 +1,5 @@
 // What is known of a grant for the policies, with and without an answer of GitHub, and what they say about it by that. Pure.
+import { isServiceAccountUser } from '../../../api/builtin/service-account-user.ts'
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
@@ -68,7 +69,13 @@ export function isDecidedUnasked(facts: PolicedGrant): boolean {
   const ruling = rulingUnasked(facts)
   if (ruling === undefined || ruling.decision === 'Unknown' || facts.policies.audited !== undefined) return false
   if (ruling.decision === 'Waiting') return facts.object.status?.decision !== 'Denied'
-  return ruling.decision === 'Denied' || findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
+  if (ruling.decision === 'Denied') return true
+  return !restsOnAccessOfApprovers(facts) && findCondition(facts.object.status?.conditions, 'Approved')?.status === 'True'
+}
+
+/** Whether who approves has to have the access on GitHub: other people than before need an answer of GitHub. */
+export function restsOnAccessOfApprovers({ object }: Pick<PolicedGrant, 'object'>): boolean {
+  return isServiceAccountUser(object.spec.requestedBy)
 }
 
 /** By what is known without GitHub; undefined while that is nothing that the platform's own rules could decide by. */

@@ -8,6 +8,7 @@ import { compilePolicies, noGrantPolicies } from '../../../policy/grants/grant-p
 import { grantObject, installationObject, ready } from '../../../services/token-desk/testing/desk-objects.ts'
 import { decide } from '../decide.ts'
 import type { Facts, GitHubAnswer } from '../gather.ts'
+import { announceBreakGlass } from '../records/announce-break-glass.ts'
 import { decisionRecord } from '../records/record-decision.ts'
 import { isNewRuling, nextStatus } from '../status.ts'
 import { isDecidedUnasked, isDeniedUnasked, neededMemberships } from './known-of-grant.ts'
@@ -49,6 +50,7 @@ function facts(change: Partial<Facts>): Facts {
     applications: [],
     policies: noGrantPolicies,
     answers: noAnswers,
+    endedApprovals: [],
     memberships: new Map(),
     tenant: 'acme',
     askedAt: new Date('2026-06-01T12:00:00Z'),
@@ -321,10 +323,19 @@ describe('a policy that requires approval', () => {
     expect(decisionRecord(given, decision).details).toMatchObject({
       breakGlass: { by: 'root', reason: 'the site is down', until: '2026-06-01T12:30:00.000Z' },
     })
+    const heard: unknown[] = []
+    const watchers = {
+      events: { record: (_: unknown, { reason }: { reason: string }) => void heard.push(reason) },
+      countBreakGlass: () => void heard.push('counted'),
+    }
+    announceBreakGlass(watchers, given, decision)
+    expect(heard).toEqual(['counted', 'BreakGlass'])
     // Who approves meanwhile is another decision, in which nobody broke anything.
     const both = facts({ policies, answer: found, answers: { ...by('erin', 'olivia'), breakGlass: opened.breakGlass } })
     expect(decide(both).ruling?.rule).not.toContain('fire')
     expect(decisionRecord(both, decide(both)).details).not.toHaveProperty('breakGlass')
+    announceBreakGlass(watchers, both, decide(both))
+    expect(heard).toHaveLength(2)
     const status = nextStatus(given, decision)
     expect(status.approvedUntil).toBe('2026-06-01T12:30:00.000Z')
     const after = facts({ object: { ...fresh, status }, policies, answers: noAnswers })

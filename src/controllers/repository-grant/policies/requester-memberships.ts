@@ -3,15 +3,10 @@
 import { type RequesterRole, requesterRoles } from '../../../api/github/grant-policy.ts'
 import type { Installation } from '../../../api/github/installation.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
-import { createOrganizationClient, type Fetch, type OrganizationClient } from '../../../github/index.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { defined } from '../../../lib/json/defined.ts'
 import { type Needs, roleKey, teamKey } from '../../../policy/grants/policy-facts.ts'
 import type { GitHubApp } from '../../../services/token-desk/app-clients.ts'
-import { type SingleUseTokenDeps, withSingleUseToken } from '../../../services/token-desk/single-use-token.ts'
-
-export type MembershipDeps = SingleUseTokenDeps & { readonly clock: Clock; readonly fetch?: Fetch }
+import { type OrganizationReaderDeps, type OrganizationRole, readOrganization, roleIn } from './organization-reader.ts'
 
 /** The person, as GitHub answered just now, and where the roles are from. */
 export type MembershipQuestion = {
@@ -29,7 +24,7 @@ const maxTeams = 50
 
 /** By the keys of teams and roles: each that is needed is in the answer. */
 export async function requesterMemberships(
-  deps: MembershipDeps,
+  deps: OrganizationReaderDeps,
   app: GitHubApp,
   question: MembershipQuestion,
 ): Promise<ReadonlyMap<string, boolean>> {
@@ -55,7 +50,7 @@ function subjectsOf(tenant: Tenant | undefined, role: RequesterRole): readonly R
   return (tenant?.spec.roles ?? []).flatMap(one => (one.role === role ? [one.subject] : []))
 }
 
-type Answer = { readonly teams: ReadonlySet<number>; readonly role: 'admin' | 'member' | undefined }
+type Answer = { readonly teams: ReadonlySet<number>; readonly role: OrganizationRole }
 const nothing: Answer = { teams: new Set(), role: undefined }
 
 /** As the RoleBindings of the tenant say it (src/controllers/tenant/rights/role-bindings.ts). */
@@ -75,7 +70,7 @@ function hasRole({ type, id }: RoleSubject, { person, installation }: Membership
 
 type Asked = { readonly question: MembershipQuestion; readonly teams: readonly number[]; readonly asksOrganization: boolean }
 
-async function ask(deps: MembershipDeps, app: GitHubApp, { question, teams, asksOrganization }: Asked): Promise<Answer> {
+async function ask(deps: OrganizationReaderDeps, app: GitHubApp, { question, teams, asksOrganization }: Asked): Promise<Answer> {
   const { installation, person, grant } = question
   const { installationId, account } = installation.spec
   if (installation.status?.permissions?.['members'] === undefined)
@@ -85,40 +80,17 @@ async function ask(deps: MembershipDeps, app: GitHubApp, { question, teams, asks
     )
   if (teams.length > maxTeams)
     throw new AppError('invalid_request', `policies and roles name more than ${maxTeams} teams that may decide about the grant`)
-  const { log, clock, fetch } = deps
-  const answer = await withSingleUseToken(deps, app, {
-    request: {
-      actor: 'sekisho:repository-grant-controller',
-      namespace: grant.namespace,
-      object: `RepositoryGrant/${grant.namespace}/${grant.name}`,
-      reason: 'to which teams, of those that policies name, does the requester belong',
-      installationId,
-      permissions: { members: 'read' },
-    },
-    mint: () => app.client.mintOrganizationReader(installationId),
-    async use({ token }): Promise<Answer> {
-      const client = createOrganizationClient({ endpoints: app.endpoints, token, log, clock, ...defined({ fetch }) })
-      const role = asksOrganization ? await roleIn(client, account, person) : undefined
+  const reason = 'to which teams, of those that policies name, does the requester belong'
+  const answer = await readOrganization(
+    deps,
+    app,
+    { grant, installationId, reason },
+    async ({ organization }): Promise<Answer> => {
+      const role = asksOrganization ? await roleIn(organization, account, person) : undefined
       const members = new Set<number>()
-      for (const id of teams) if (await client.isTeamMember(account.id, id, person.login)) members.add(id)
+      for (const id of teams) if (await organization.isTeamMember(account.id, id, person.login)) members.add(id)
       return { teams: members, role }
     },
-  })
+  )
   return answer ?? nothing
-}
-
-/** @throws AppError `integrity_violation` when the logins mean others by now: then nothing is known */
-async function roleIn(
-  client: OrganizationClient,
-  account: Installation['spec']['account'],
-  person: MembershipQuestion['person'],
-): Promise<Answer['role']> {
-  const membership = await client.membership(account.login, person.login)
-  if (membership === undefined) {
-    if (await client.isLoginOf(account.id, account.login)) return undefined
-    throw new AppError('integrity_violation', `the organization ${account.login} is not the one of the Installation any more`)
-  }
-  if (membership.organizationId !== account.id || membership.userId !== person.id)
-    throw new AppError('integrity_violation', 'GitHub answered about the membership of another person or organization')
-  return membership.state === 'active' ? membership.role : undefined
 }

@@ -43,7 +43,7 @@ const maxApprovers = 50
 
 /** Of the decision, with who approved it. */
 export function decisionRecord(facts: Facts, { ruling, judged }: Decision): TenantAuditRecord {
-  const { answer, answers, object } = facts
+  const { answer, answers, endedApprovals, object } = facts
   const approved = ruling?.decision === 'Approved'
   const approvedBy = answers.approvals.slice(0, maxApprovers).map(({ by }) => by)
   const opened = usedBreakGlass(facts, ruling)
@@ -59,6 +59,8 @@ export function decisionRecord(facts: Facts, { ruling, judged }: Decision): Tena
       check: ruling?.reason ?? '',
       ...accessDetails(facts, ruling?.rule, repositories),
       delivery: object.spec.delivery,
+      ...defined({ refs: object.spec.git?.refs }),
+      ...(endedApprovals.length > 0 ? { departed: endedApprovals.slice(0, maxApprovers).map(({ by }) => by) } : {}),
       ...(approved && approvedBy.length > 0 ? { approvedBy } : {}),
       ...(opened === undefined
         ? {}

@@ -5,13 +5,23 @@ import { grantDeliveries } from '../../../api/github/repository-grant/delivery.t
 import { grantSubjectKinds } from '../../../api/github/repository-grant.ts'
 import { permissionLevels } from '../../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, roleKey, teamKey } from '../policy-facts.ts'
-import type { Policy } from '../policy-layer.ts'
+import type { Policy } from '../policy-row.ts'
 
 const hosts = ['github.com', 'github.example.com']
 const patterns = ['acme/*', 'acme/shop', 'ACME/Shop', '*/shop', 'acme/s*p', 'acme/*o*', 'a*e/*-x', '*/*', 'other/*']
 const names = ['acme/shop', 'Acme/Shop', 'acme/shoop', 'acme/web-x', 'other/shop', 'acme/s']
 const permissions = ['contents', 'statuses', 'checks', 'administration', 'organization_hooks', 'secrets']
 const subjects = ['runner', 'builder']
+/** Of rules and of grants: one in the other, apart, with an end in common. */
+const refs = [
+  'refs/heads/main',
+  'refs/heads/*',
+  'refs/heads/release/*',
+  'refs/heads/*/x',
+  'refs/tags/v*',
+  'refs/tags/v1',
+  'refs/*',
+]
 const [ids, teams, people] = [
   [1, 2, 3],
   [7, 8],
@@ -38,6 +48,7 @@ const rule = fc.record({
   visibility: maybe(some(visibilities)),
   permissions: levels,
   subjects: maybe(fc.record({ kind: some(grantSubjectKinds), name: fc.option(some(subjects), { nil: undefined }) })),
+  refs: maybe(some(refs)),
   deliveries: fc.option(fc.uniqueArray(some(grantDeliveries), { minLength: 1, maxLength: 2 }), { nil: undefined }),
 })
 
@@ -90,6 +101,7 @@ export const anyFacts: fc.Arbitrary<PolicyFacts> = fc.record({
   permissions: fc.dictionary(some(permissions), some(permissionLevels), { minKeys: 1, maxKeys: 2 }),
   subjects: fc.array(fc.record({ kind: some(grantSubjectKinds), name: some(subjects) }), { minLength: 1, maxLength: 2 }),
   delivery: some(grantDeliveries),
+  refs: fc.uniqueArray(some(refs), { minLength: 1, maxLength: 2 }),
 })
 
 /** The same facts with everything that is unknown made up. */
@@ -109,11 +121,14 @@ export function completed(facts: PolicyFacts, choices: readonly number[]): Polic
   }
 }
 
-/** Each combination that the facts are about. */
-export function atomsOfFacts({ subjects, repositories, permissions: asked }: PolicyFacts): readonly PolicyAtom[] {
+/** Each combination that the facts are about; of what writes contents, one for each ref. */
+export function atomsOfFacts({ subjects, repositories, permissions: asked, refs: pushed }: PolicyFacts): readonly PolicyAtom[] {
   return subjects.flatMap(subject =>
     repositories.flatMap(repository =>
-      Object.entries(asked).map(([permission, level]) => ({ subject, repository, permission, level })),
+      Object.entries(asked).flatMap(([permission, level]): readonly PolicyAtom[] => {
+        const atom = { subject, repository, permission, level }
+        return permission === 'contents' && level !== 'read' ? pushed.map(ref => ({ ...atom, ref })) : [atom]
+      }),
     ),
   )
 }

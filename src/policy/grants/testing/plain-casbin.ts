@@ -5,14 +5,14 @@ import { Enforcer, newModelFromString } from 'casbin'
 import { defaultGrantRules, familyOf } from '../../grant-rule.ts'
 import { permissionRank } from '../../permission-level.ts'
 import { type PolicyAtom, type PolicyFacts, personKey, roleKey, teamKey } from '../policy-facts.ts'
-import type { Policy } from '../policy-layer.ts'
+import type { Policy } from '../policy-row.ts'
 
 const model = `
 [request_definition]
-r = host, requester, name, id, visibility, kind, subject, delivery, permission, family, level
+r = host, requester, name, id, visibility, kind, subject, delivery, ref, permission, family, level
 
 [policy_definition]
-p = id, host, requester, repository, visibility, kind, subject, delivery, permission, level, scope, eft
+p = id, host, requester, repository, visibility, kind, subject, delivery, ref, permission, level, scope, eft, part
 
 [policy_effect]
 e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
@@ -23,6 +23,7 @@ m = (p.permission == '*' || r.permission == p.permission || r.family == p.permis
  && (p.host == '*' || r.host == p.host) \\
  && (p.kind == '*' || r.kind == p.kind) && (p.subject == '*' || r.subject == p.subject) \\
  && (p.delivery == '*' || r.delivery == p.delivery) \\
+ && (p.ref == '*' || isRef(r.ref, p.ref, p.part)) \\
  && (p.visibility == '*' || r.visibility == p.visibility) \\
  && (p.requester == '*' || isOf(r.requester, p.requester)) \\
  && (p.repository == '*' || p.repository == r.id || isLike(r.name, p.repository))
@@ -57,7 +58,13 @@ export function plainLifetime(policies: readonly Policy[]): (facts: PolicyFacts,
     const rows = named.flatMap(({ policy, rule }) => {
       if (rule.tokenLifetimeSeconds !== seconds || rule.effect === 'Deny') return []
       const scope = rule.effect === 'Allow' ? 'up to' : 'from'
-      return rowsOfRule(policy, rule, rule.deliveries ?? ['*']).map(row => [...row.slice(0, -2), scope, 'deny'])
+      const matching = rule.effect === 'Allow' ? rule : { ...rule, effect: 'Deny' as const }
+      return rowsOfRule(policy, matching, rule.deliveries ?? ['*']).map(row => [
+        ...row.slice(0, -3),
+        scope,
+        'deny',
+        row.at(-1) ?? '',
+      ])
     })
     return { seconds, asks: enforcerOf(rows) }
   })
@@ -72,8 +79,9 @@ function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
   enforcer.setModel(definition)
   const isOf = (keys: ReadonlySet<string>, key: string): boolean => keys.has(key)
   void enforcer.addFunction('isOf', isOf as unknown as (...values: unknown[]) => boolean)
+  void enforcer.addFunction('isRef', isRef as unknown as (...values: unknown[]) => boolean)
   void enforcer.addFunction('isLike', isLike as unknown as (...values: unknown[]) => boolean)
-  return (facts, { subject, repository, permission, level }) => {
+  return (facts, { subject, repository, permission, level, ref = '' }) => {
     const [allowed, row] = enforcer.enforceExSync(
       facts.host,
       keysOf(facts),
@@ -83,11 +91,12 @@ function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
       subject.kind,
       subject.name,
       facts.delivery,
+      ref,
       permission,
       familyOf(permission),
       permissionRank(level),
     )
-    return row.at(-1) === 'deny' ? 'deny' : allowed ? 'allow' : 'none'
+    return row.at(-2) === 'deny' ? 'deny' : allowed ? 'allow' : 'none'
   }
 }
 
@@ -109,10 +118,12 @@ function rowsOf(kind: Kind, policies: readonly Policy[]): readonly (readonly str
         subject,
         '*',
         delivery,
+        '*',
         permission,
         rankText(level),
         scope,
         effect,
+        'any',
       ])
     })
   const own = policies.flatMap(({ metadata, spec }) =>
@@ -138,7 +149,12 @@ function requiringRows(policies: readonly Policy[], count: number): readonly (re
   )
 }
 
-const scopes = { Allow: ['up to', 'allow'], RequireApproval: ['only', 'allow'], Deny: ['from', 'deny'] } as const
+/** From or up to which level, what then, and how much of the ref that is asked for: all of it, if one is, or any of it. */
+const scopes = {
+  Allow: ['up to', 'allow', 'all if any'],
+  RequireApproval: ['only', 'allow', 'all'],
+  Deny: ['from', 'deny', 'any'],
+} as const
 
 const rankText = (level: string): string => String(permissionRank(level))
 
@@ -156,6 +172,7 @@ function rowsOfRule(policy: string, rule: Rule, deliveries: readonly string[]): 
     (rule.visibility ?? ['*']).map(one => [one]),
     rule.subjects?.map(({ kind, name = '*' }) => [kind, name]) ?? [['*', '*']],
     deliveries.map(one => [one]),
+    (rule.refs ?? ['*']).map(one => [one]),
     Object.entries(rule.permissions).map(([permission, level]) => [permission, rankText(level)]),
     [scopes[rule.effect]],
   ]
@@ -171,4 +188,23 @@ function keysOf({ requester: { personId, memberships } }: PolicyFacts): Readonly
 function isLike(name: string, pattern: string): boolean {
   const body = [...pattern].map(one => (one === '*' ? '[^/]*' : `\\u{${one.codePointAt(0)?.toString(16)}}`)).join('')
   return new RegExp(`^${body}$`, 'iu').test(name)
+}
+
+/** `asked` is itself a pattern, or empty where nothing is pushed. */
+function isRef(asked: string, pattern: string, part: string): boolean {
+  if (asked === '') return part === 'all if any'
+  if (part === 'any') return haveCommon(asked, pattern)
+  // One character that no pattern has stands for whatever a star does.
+  return new RegExp(`^${pattern.replaceAll('*', '.*')}$`, 'su').test(asked.replaceAll('*', '\u0001'))
+}
+
+/** Character by character, each star on either side taking none or one more. */
+function haveCommon(a: string, b: string): boolean {
+  if (a === '' && b === '') return true
+  if (a.startsWith('*') && haveCommon(a.slice(1), b)) return true
+  if (b.startsWith('*') && haveCommon(a, b.slice(1))) return true
+  if (a === '' || b === '') return false
+  if (a.startsWith('*')) return haveCommon(a, b.slice(1))
+  if (b.startsWith('*')) return haveCommon(a.slice(1), b)
+  return a[0] === b[0] && haveCommon(a.slice(1), b.slice(1))
 }
