@@ -234,8 +234,8 @@ module.exports = {
     {
       name: 'prisma-only-in-store',
       severity: 'error',
-      comment: 'Use a repository of src/store.',
-      from: { path: '^(src|test)', pathNot: '^src/store' },
+      comment: 'Use a repository of src/store; databases of tenants are reached by src/data-services/adapters/postgresql.',
+      from: { path: '^(src|test)', pathNot: '^src/(store|data-services/adapters/postgresql)' },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },
     layer(
