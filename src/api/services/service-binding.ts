@@ -18,7 +18,6 @@ const reasons = defineReasons({
   progress: {
     Issuing: 'The platform is making a credential on the server.',
     InstanceNotReady: 'The ServiceInstance is not ready. The message has its reason. A credential that was delivered goes on.',
-    Proving: 'The platform tries what the credential can do, and what it must not.',
   },
   machine: {
     ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',
@@ -114,9 +113,9 @@ export const serviceBinding = defineKind({
         object(
           {
             slot: choice(['a', 'b'], { description: 'Which of the two.' }),
-            state: choice(['Making', 'Proving', 'Delivered', 'Draining'], {
+            state: choice(['Making', 'Delivered', 'Draining'], {
               description:
-                '`Making`: it is made on the server. `Proving`: the platform tries what it can do. `Delivered`: the Secret holds it. `Draining`: it was replaced, and ends when nothing uses it any more, or at `until`.',
+                '`Making`: it is made on the server, and tried. `Delivered`: the Secret holds it. `Draining`: it was replaced, and ends when nothing uses it any more, or at `until`.',
             }),
             issuedAt: timestamp('When the platform began to make it.'),
             until: optional(timestamp('For `Draining`: when it ends at the latest.')),

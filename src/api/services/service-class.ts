@@ -20,11 +20,14 @@ const reasons = defineReasons({
       'The server does not answer, or its certificate is not accepted. The message has the cause. The platform tries again.',
   },
   person: {
+    ClassInUse: 'It is being deleted, and ServiceInstances still have it. The message says how many. The server is kept reachable for them.',
     AdminSecretMissing:
       'The namespace `sekisho-data` has no Secret of the name in `provider`, or it lacks a key. The message says which. A platform admin creates it.',
     LoginRefused: 'The server refuses the user name or the password of the Secret. A platform admin corrects the Secret.',
     RightsInsufficient:
       'The account in the Secret lacks a right on the server that the platform needs. The message names it. A platform admin grants it there.',
+    ServerUnsuitable:
+      'The server is older than PostgreSQL 15, or accepts no writes. A platform admin names another server, or corrects this one.',
     ServerTooOpen:
       'Every login of the server may enter a database of its own, such as `postgres`, and the platform could not close it. The message says what a platform admin does there.',
   },
@@ -78,7 +81,7 @@ const postgresqlField = object(
       { name: secretName('The name of the Secret in the namespace `sekisho-data`.') },
       {
         description:
-          'The Secret whose keys `username` and `password` are an account of the server that may create roles and databases.',
+          'The Secret whose keys `username` and `password` are an account of the server that is a superuser.',
       },
     ),
     tls: tlsField,

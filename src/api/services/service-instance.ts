@@ -27,7 +27,10 @@ const reasons = defineReasons({
     PlanNotFound:
       'The ServiceClass has no plan of the name in `spec.plan`, or no default plan. The message names those that it has.',
     ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
-    KeptByAnother: 'The server has a kept database for this name that another Tenant had. A platform admin removes it there.',
+    NameTaken:
+      'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
+    InUse:
+      'It is being deleted, and ServiceBindings still use it. The message names them: delete them, or the Applications that own them.',
   },
   failed: {
     NoTenant: 'The namespace is not the one in which a tenant works.',
