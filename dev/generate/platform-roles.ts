@@ -19,12 +19,13 @@ const apiVersion = `${apiGroup}/v1`
 const labels = { 'app.kubernetes.io/part-of': 'sekisho' }
 
 /** Processes that call the API server. */
-const callers = ['broker', 'controllers'] as const
+const callers = ['broker', 'controllers', 'data-services'] as const
 
 const accountsIntro: Readonly<Record<Mode, string>> = {
   production:
     'A ServiceAccount for each process, bound to the roles of that process; admission has none, because it does not call the API server.',
-  standalone: 'One process is broker, controllers and admission, so one ServiceAccount is bound to the roles of all.',
+  standalone:
+    'One process is broker, controllers, admission and data-services, so one ServiceAccount is bound to the roles of all.',
 }
 const inTenants = 'In tenants’ namespaces the Tenant controller binds others (deploy/rbac/namespace-roles.yaml).'
 
@@ -48,6 +49,7 @@ function namespaceRolesYaml(): string {
     role({ kind: 'ClusterRole', name: namespaceRoles.brokerInApplications }, inPlace('broker', 'application')),
     role({ kind: 'ClusterRole', name: namespaceRoles.controllersInApplications }, inPlace('controllers', 'application')),
     role({ kind: 'ClusterRole', name: namespaceRoles.controllersInBuilds }, inPlace('controllers', 'build')),
+    role({ kind: 'ClusterRole', name: namespaceRoles.dataServicesInApplications }, inPlace('data-services', 'application')),
   ]
   return `${comment.map(line => `# ${line}\n`).join('')}${roles.join('---\n')}`
 }

@@ -30,7 +30,7 @@ describe('no ServiceAccount of ours', () => {
     expect(open).toEqual([])
     const byPrefix = rights.filter(([, { namePrefix }]) => namePrefix !== undefined)
     expect(new Set(byPrefix.map(([, { place, namePrefix }]) => `${place} ${namePrefix}`))).toEqual(
-      new Set(['application appsecret-', 'application ghtok-', 'build build-secrets-']),
+      new Set(['application appsecret-', 'application binding-', 'application ghtok-', 'build build-secrets-']),
     )
     expect(rights.filter(([, right]) => right.resources.includes('secrets') && right.verbs.includes('list'))).toEqual([])
   })

@@ -97,7 +97,7 @@ export const serviceInstance = defineKind({
       description: 'Which service, in which size.',
       rules: [
         {
-          rule: 'self.__class__ == oldSelf.__class__',
+          rule: 'self.class == oldSelf.class',
           message: 'class cannot change: create another ServiceInstance',
           fieldPath: '.class',
           reason: 'FieldValueForbidden',
