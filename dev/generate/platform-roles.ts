@@ -2,7 +2,14 @@
 // ServiceAccounts with their bindings, so that no binding names an account that a form does not have
 // (docs/adr/0064-one-set-of-policies-and-roles.md).
 import { stringify } from 'yaml'
-import { type Mode, modes, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
+import {
+  dataServicesNamespace,
+  type Mode,
+  modes,
+  namespaceRoles,
+  type PlatformProcess,
+  platformNamespace,
+} from '../../src/api/names.ts'
 import {
   type Place,
   type PlatformAccount,
@@ -62,6 +69,7 @@ function rolesOf(process: PlatformProcess): readonly (readonly [RoleName, readon
   const places: readonly (readonly [Place, RoleName])[] = [
     ['cluster', { kind: 'ClusterRole', name }],
     ['platform', { kind: 'Role', name, namespace: platformNamespace }],
+    ['data', { kind: 'Role', name, namespace: dataServicesNamespace }],
     ['default', { kind: 'Role', name, namespace: 'default' }],
   ]
   return places

@@ -193,6 +193,8 @@ export const kubernetesClientId = 'kubernetes'
 
 /** The namespace in which the platform runs. No tenant has access to it. */
 export const platformNamespace = 'sekisho-system'
+/** The Secrets with the accounts of shared servers. */
+export const dataServicesNamespace = 'sekisho-data'
 
 /** The namespace in which builds of the tenant of `namespace` run. */
 export function buildNamespaceOf(namespace: string): string {

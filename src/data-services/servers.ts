@@ -2,7 +2,7 @@
 // read the Secret; the others use it. Nobody else keeps the password of a server.
 import type { ServiceClass } from '../api/services/service-class.ts'
 import type { SecretString } from '../lib/secret-string.ts'
-import { connectServer, type Credential, type Server } from './adapters/postgresql/server.ts'
+import { type Credential, connectServer, type Server } from './adapters/postgresql/server.ts'
 
 export type OpenServer = {
   readonly server: Server

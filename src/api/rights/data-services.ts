@@ -6,31 +6,50 @@ import type { Right } from './right.ts'
 
 const services = `services.${domain}`
 const cached = ['list', 'watch'] as const
+const events = 'src/kube/object/events.ts'
+const indexOf = (kind: string): string => `src/data-services/${kind}/index.ts`
+const reconcilerOf = (kind: string): string => `src/data-services/${kind}/reconcile.ts`
+const controllers = ['service-class', 'service-instance', 'service-binding']
 
 export const dataServicesRights: readonly Right[] = [
-  { place: 'cluster', group: `tenancy.${domain}`, resources: ['tenants'], verbs: cached, usedBy: [] },
+  {
+    place: 'cluster',
+    group: `tenancy.${domain}`,
+    resources: ['tenants'],
+    verbs: cached,
+    usedBy: [indexOf('service-instance')],
+  },
   {
     place: 'cluster',
     group: services,
     resources: ['serviceclasses', 'serviceinstances', 'servicebindings'],
     verbs: cached,
-    usedBy: [],
+    usedBy: controllers.map(indexOf),
   },
-  { place: 'cluster', group: services, resources: ['serviceclasses/status'], verbs: ['patch'], usedBy: [] },
-  { place: 'default', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [] },
+  { place: 'cluster', group: services, resources: ['serviceclasses'], verbs: ['patch'], usedBy: [reconcilerOf('service-class')] },
+  {
+    place: 'cluster',
+    group: services,
+    resources: ['serviceclasses/status'],
+    verbs: ['patch'],
+    usedBy: [indexOf('service-class')],
+  },
+  { place: 'default', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
+  // The accounts of the servers. The namespace has nothing else, and a ServiceClass names which.
+  { place: 'data', group: '', resources: ['secrets'], verbs: ['get'], usedBy: ['src/data-services/service-class/gather.ts'] },
   {
     place: 'application',
     group: services,
     resources: ['serviceinstances', 'servicebindings'],
     verbs: ['patch'],
-    usedBy: [],
+    usedBy: [reconcilerOf('service-instance'), reconcilerOf('service-binding')],
   },
   {
     place: 'application',
     group: services,
     resources: ['serviceinstances/status', 'servicebindings/status'],
     verbs: ['patch'],
-    usedBy: [],
+    usedBy: [indexOf('service-instance'), indexOf('service-binding')],
   },
   // RBAC has no prefixes, so this reads every Secret there, which whoever may create pods there can do, too.
   {
@@ -39,7 +58,11 @@ export const dataServicesRights: readonly Right[] = [
     resources: ['secrets'],
     namePrefix: bindingSecretPrefix,
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [],
+    usedBy: [
+      'src/data-services/service-binding/gather.ts',
+      'src/data-services/service-binding/issue.ts',
+      reconcilerOf('service-binding'),
+    ],
   },
-  { place: 'application', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [] },
+  { place: 'application', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
 ]

@@ -20,7 +20,8 @@ const reasons = defineReasons({
       'The server does not answer, or its certificate is not accepted. The message has the cause. The platform tries again.',
   },
   person: {
-    ClassInUse: 'It is being deleted, and ServiceInstances still have it. The message says how many. The server is kept reachable for them.',
+    ClassInUse:
+      'It is being deleted, and ServiceInstances still have it. The message says how many. The server is kept reachable for them.',
     AdminSecretMissing:
       'The namespace `sekisho-data` has no Secret of the name in `provider`, or it lacks a key. The message says which. A platform admin creates it.',
     LoginRefused: 'The server refuses the user name or the password of the Secret. A platform admin corrects the Secret.',
@@ -80,8 +81,7 @@ const postgresqlField = object(
     adminSecret: object(
       { name: secretName('The name of the Secret in the namespace `sekisho-data`.') },
       {
-        description:
-          'The Secret whose keys `username` and `password` are an account of the server that is a superuser.',
+        description: 'The Secret whose keys `username` and `password` are an account of the server that is a superuser.',
       },
     ),
     tls: tlsField,

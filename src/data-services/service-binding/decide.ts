@@ -1,5 +1,5 @@
 // Whether a ServiceBinding can have a credential now, and the facts for its slots. Pure.
-import { type ServiceBinding, serviceBindingReasons as reasons } from '../../api/services/service-binding.ts'
+import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
@@ -33,7 +33,10 @@ export function decide(facts: Facts): Decision {
       `Secret ${secret.metadata.name} exists and was not made for this ServiceBinding: a platform admin has to delete it`,
     )
   if (instance === undefined || instance.metadata.deletionTimestamp !== undefined)
-    return refuse(reasons.instanceNotFound, `there is no ServiceInstance ${name} in this namespace, or it is being deleted: create it`)
+    return refuse(
+      reasons.instanceNotFound,
+      `there is no ServiceInstance ${name} in this namespace, or it is being deleted: create it`,
+    )
   const ready = findCondition(instance.status?.conditions, 'Ready')
   const id = instance.status?.externalId
   const plan = serviceClass?.spec.plans.find(one => one.name === instance.status?.plan)

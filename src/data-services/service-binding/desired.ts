@@ -12,7 +12,7 @@ import {
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { asObject, parseJson, stringAt } from '../../lib/json/json-value.ts'
+import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { SlotFacts } from '../slots/slots.ts'
@@ -85,7 +85,7 @@ export function isAsDesired(secret: Secret, desired: ReturnType<typeof desiredSe
 /** What the Secret says that it holds, when it has a password for it. */
 export function heldBy(secret: Secret | undefined): SlotFacts['held'] {
   const stored = asObject(parseJson(secret?.metadata.annotations?.[heldAnnotation] ?? ''))
-  const [slot, issuedAt] = [stringAt(stored, 'slot'), new Date(stringAt(stored, 'issuedAt') ?? '')]
+  const [slot, issuedAt] = [textAt(stored, 'slot'), new Date(textAt(stored, 'issuedAt') ?? '')]
   if ((slot !== 'a' && slot !== 'b') || Number.isNaN(issuedAt.getTime())) return undefined
   return secret?.data?.['password'] === undefined ? undefined : { slot, issuedAt }
 }

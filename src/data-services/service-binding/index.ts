@@ -18,8 +18,11 @@ export function createServiceBindingController(parts: DataServicesParts): Contro
   const instances = manager.cache(serviceInstance)
   const classes = manager.cache(serviceClass)
   const status = createStatusWriter({ type: serviceBinding, fieldManager, client, cache, events, eventsOn: ['Proven', 'Ready'] })
-  const keysOf = ({ metadata: { namespace = '', name } }: { readonly metadata: { readonly namespace?: string; readonly name: string } }) =>
-    bindingsOf(namespace, name).map(keyOf)
+  const keysOf = ({
+    metadata: { namespace = '', name },
+  }: {
+    readonly metadata: { readonly namespace?: string; readonly name: string }
+  }) => bindingsOf(namespace, name).map(keyOf)
   return {
     name: 'service-binding',
     for: serviceBinding,

@@ -6,6 +6,7 @@ import { serviceBindingReasons as reasons } from '../../api/services/service-bin
 import { clusterRefusal } from '../../controllers/kit/cluster-refusal.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { namesOf } from '../adapters/postgresql/identifiers.ts'
@@ -98,8 +99,8 @@ async function apply({ client }: Deps, facts: Facts, delivery: Delivery): Promis
 }
 
 /** One that was written since it was read is not overwritten: another process would have made that password. */
-function placeOf(secret: Secret | undefined): { readonly resourceVersion: string | undefined; readonly uid?: string | undefined } {
+function placeOf(secret: Secret | undefined): { readonly resourceVersion?: string; readonly uid?: string } {
   if (secret === undefined) return { resourceVersion: noVersion }
   const { resourceVersion, uid } = secret.metadata
-  return { resourceVersion, uid }
+  return defined({ resourceVersion, uid })
 }

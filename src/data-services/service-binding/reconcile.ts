@@ -2,7 +2,11 @@
 // each. With `issue.ts` the only files here that write. A login is recorded before it is made; what ends is ended before that is
 // recorded.
 import { secrets } from '../../api/builtin/index.ts'
-import { type ServiceBinding, serviceBindingReasons as reasons, serviceBinding as serviceBindings } from '../../api/services/service-binding.ts'
+import {
+  serviceBindingReasons as reasons,
+  type ServiceBinding,
+  serviceBinding as serviceBindings,
+} from '../../api/services/service-binding.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import { requeueAfterSoonest } from '../../controllers/kit/soonest.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
@@ -112,7 +116,11 @@ async function rest(
 type Report = Partial<Pick<Observation, 'slots' | 'proven'>> & { readonly refusal?: Refusal }
 
 /** Writes the status for what is recorded, or for these slots. */
-function report(deps: ServiceBindingDeps, facts: Facts, { slots = slotsOf(facts.binding), ...more }: Report): Promise<ServiceBinding> {
+function report(
+  deps: ServiceBindingDeps,
+  facts: Facts,
+  { slots = slotsOf(facts.binding), ...more }: Report,
+): Promise<ServiceBinding> {
   const observation = { slots, delivered: deliveredBy(facts, slots), ...more }
   return deps.status.write(facts.binding, nextStatus(facts.binding, observation, deps.clock.now()))
 }

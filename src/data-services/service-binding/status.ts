@@ -1,6 +1,6 @@
 // The status of a ServiceBinding: names, times and states, never a credential. Pure.
 import { bindingSecretName } from '../../api/services/binding-secret.ts'
-import { type ServiceBinding, serviceBindingReasons as reasons } from '../../api/services/service-binding.ts'
+import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { compareText } from '../../lib/text/compare-text.ts'

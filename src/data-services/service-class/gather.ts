@@ -25,8 +25,8 @@ export async function gather({ client, servers }: GatherDeps, serviceClass: Serv
   const read = async (name: string): Promise<Secret | undefined> =>
     client.get(secrets, { namespace: dataServicesNamespace, name })
   const admin = await read(adminSecret.name)
-  const [username, password] = [valueOf(admin, 'username'), valueOf(admin, 'password')]
-  const ca = tls.caSecret && valueOf(await read(tls.caSecret.name), 'ca.crt')
+  const [username, password] = [textOf(admin, 'username'), textOf(admin, 'password')]
+  const ca = tls.caSecret && textOf(await read(tls.caSecret.name), 'ca.crt')
   const missing = [
     ...(username === undefined ? [`${adminSecret.name} with the key username`] : []),
     ...(password === undefined ? [`${adminSecret.name} with the key password`] : []),
@@ -43,7 +43,9 @@ export async function gather({ client, servers }: GatherDeps, serviceClass: Serv
   }
 }
 
-function valueOf(secret: Secret | undefined, key: string): string | undefined {
-  const text = Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8').trim()
+function textOf(secret: Secret | undefined, key: string): string | undefined {
+  const text = Buffer.from(secret?.data?.[key] ?? '', 'base64')
+    .toString('utf8')
+    .trim()
   return text === '' ? undefined : text
 }

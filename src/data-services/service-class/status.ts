@@ -1,5 +1,5 @@
 // The status of a ServiceClass. Pure.
-import { type ServiceClass, serviceClassReasons as reasons } from '../../api/services/service-class.ts'
+import { serviceClassReasons as reasons, type ServiceClass } from '../../api/services/service-class.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Decision } from './decide.ts'

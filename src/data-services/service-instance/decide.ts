@@ -1,6 +1,6 @@
 // Whether a ServiceInstance is to be made, and as what. Pure.
 import type { ServiceClass } from '../../api/services/service-class.ts'
-import { type ServiceInstance, serviceInstanceReasons as reasons } from '../../api/services/service-instance.ts'
+import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'

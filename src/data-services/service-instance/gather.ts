@@ -1,6 +1,7 @@
 // What must be known about a ServiceInstance: its Tenant, its class, and the bindings that use it. Reads caches only.
-import type { ServiceClass } from '../../api/services/service-class.ts'
+
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { TenantsByNamespace } from '../../controllers/kit/tenants-by-namespace.ts'
@@ -30,4 +31,3 @@ export function gather({ classes, tenantsOf, bindingsOf }: GatherDeps, instance:
     bindings: bindingsOf(namespace, name),
   }
 }
-

@@ -1,8 +1,9 @@
 // Wires the controller of ServiceInstances. Decides nothing.
+
+import { keyOf } from '../../api/resource.ts'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { serviceClass } from '../../api/services/service-class.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
-import { keyOf } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { createStatusWriter } from '../../controllers/kit/status-writer.ts'
 import { tenantsByNamespace } from '../../controllers/kit/tenants-by-namespace.ts'

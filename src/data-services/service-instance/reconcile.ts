@@ -1,8 +1,13 @@
 // Keeps the database of a ServiceInstance. The only file here that writes. Order: the name on the server into the status, then the
 // database: after a crash the next run finds what this one made. A database is deleted only when the object says so, when no
 // ServiceBinding uses it any more, and by the name that the status has.
-import { type ServiceInstance, serviceInstanceReasons as reasons, serviceInstance as serviceInstances } from '../../api/services/service-instance.ts'
+
 import { serviceClassReasons } from '../../api/services/service-class.ts'
+import {
+  serviceInstanceReasons as reasons,
+  type ServiceInstance,
+  serviceInstance as serviceInstances,
+} from '../../api/services/service-instance.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

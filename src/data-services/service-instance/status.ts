@@ -1,5 +1,5 @@
 // The status of a ServiceInstance. Pure.
-import { type ServiceInstance, serviceInstanceReasons as reasons } from '../../api/services/service-instance.ts'
+import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
