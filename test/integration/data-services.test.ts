@@ -86,7 +86,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
         apiVersion: tenant.apiVersion,
         kind: tenant.kind,
         metadata: { name: namespace },
-        spec: { namespace, owners: [{ kind: 'User', name: 'alice' }] },
+        spec: { namespace, account: { host: 'github.com', id: 1, login: namespace, type: 'Organization' }, roles: [] },
       },
       { fieldManager },
     )
