@@ -10,6 +10,7 @@ import { applicationEnvironmentField, environmentSourcesField } from './applicat
 import { followTagField, followTagRule, imagePullSecretsField, imageReasons, imageStatusFields } from './application/image.ts'
 import { autoscalingReasons, nameField, processField } from './application/process.ts'
 import { releaseFields, releaseReasons, releaseStatusFields } from './application/releases.ts'
+import { serviceReasons, servicesField } from './application/services.ts'
 import { volumeField } from './application/volume.ts'
 
 const reasons = defineReasons(
@@ -79,6 +80,7 @@ const reasons = defineReasons(
   autoscalingReasons,
   redirectReasons,
   imageReasons,
+  serviceReasons,
   rightMissing,
 )
 
@@ -149,6 +151,7 @@ export const application = defineKind({
       ),
       env: optional(applicationEnvironmentField),
       envFrom: optional(environmentSourcesField),
+      services: optional(servicesField),
       tls: optional(tlsField),
       domains: optional(domainsField),
       redirects: optional(redirectsField),

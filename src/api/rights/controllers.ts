@@ -137,6 +137,13 @@ const clusterWide: readonly Right[] = [
     verbs: ['get', ...cached],
     usedBy: [reconcilerOf('app-secret'), controllerOf('app-secret'), applicationCaches],
   },
+  {
+    place: 'cluster',
+    group: `services.${domain}`,
+    resources: ['serviceclasses', 'serviceinstances', 'servicebindings'],
+    verbs: cached,
+    usedBy: [applicationCaches],
+  },
   // The only writes outside the namespaces of tenants and of the platform; the policy own-namespaces says which. The Tenant
   // controller creates a namespace, and in it the bindings by which everything else is allowed there.
   {

@@ -92,7 +92,7 @@ test('each file that needs a right exists and names the resource, itself or as o
       const path = join(root, file)
       if (!existsSync(path)) return [`${account}: there is no ${file}`]
       const text = readFileSync(path, 'utf8')
-      const isList = /renderableKind|EventRecorder|followerKinds|kinds\.map|AffectedObject/.test(text)
+      const isList = /renderableKind|appliedKind|EventRecorder|followerKinds|kinds\.map|AffectedObject/.test(text)
       return resources.some(resource => mentions(text, resource)) || isList
         ? []
         : [`${file} does not name ${resources.join(', ')}`]

@@ -37,5 +37,8 @@ export const bindingSecretKeys = [
   'sslmode',
 ] as const
 
+/** Those that are secret: the others may stand in messages. */
+export const confidentialBindingKeys = ['password', 'uri', 'jdbc-url'] as const
+
 /** The key with the certificates that sign the one of the server. */
 export const bindingAuthorityKey = 'ca.crt'
