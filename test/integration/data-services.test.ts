@@ -72,6 +72,12 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
         },
         { clock },
       )
+    // After the controllers have stopped.
+    onTestFinished(async () => {
+      await client.mergePatch(serviceClass, { name: namespace }, { metadata: { finalizers: [] } }, { fieldManager })
+      await client.delete(serviceClass, { name: namespace })
+      await client.delete(tenant, { name: namespace })
+    })
     const started = await start()
     onTestFinished(started.stop)
     const apply = (type: ResourceType, name: string, spec: Record<string, unknown>, where: string | undefined = namespace) =>
@@ -275,11 +281,10 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     const refused = await on.ready('WiderThanAsked')
     expect(refused.status?.conditions?.find(({ type }) => type === 'Proven')).toMatchObject({ status: 'False' })
     expect(await on.values()).toEqual({})
-    expect(
-      await asAdmin(
-        `SELECT rolname FROM pg_roles JOIN pg_auth_members ON member = pg_roles.oid WHERE roleid = 'o_${id}'::regrole`,
-      ),
-    ).toEqual([])
+    await waitUntil('no login is left on the server', async () => {
+      const sql = `SELECT rolname FROM pg_roles JOIN pg_auth_members ON member = pg_roles.oid WHERE roleid = 'o_${id}'::regrole`
+      return (await asAdmin(sql)).length === 0 || undefined
+    })
     await asAdmin(`REVOKE CONNECT ON DATABASE postgres FROM o_${id}`)
     await on.touch(serviceBinding, 'shop')
     await on.ready()

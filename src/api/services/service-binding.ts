@@ -68,7 +68,7 @@ export const serviceBinding = defineKind({
       }),
       rotate: optional(
         timestamp(
-          'Set it to the present time to have the credential replaced: one that was issued before this time is. The former one goes on working for the overlap of the ServiceClass at most.',
+          'Set it to the present time to have the credential replaced: one that was issued before this time is. The former one goes on working for the overlap of the ServiceClass.',
         ),
       ),
     },
@@ -115,10 +115,10 @@ export const serviceBinding = defineKind({
             slot: choice(['a', 'b'], { description: 'Which of the two.' }),
             state: choice(['Making', 'Delivered', 'Draining'], {
               description:
-                '`Making`: it is made on the server, and tried. `Delivered`: the Secret holds it. `Draining`: it was replaced, and ends when nothing uses it any more, or at `until`.',
+                '`Making`: it is made on the server, and tried. `Delivered`: the Secret holds it. `Draining`: it was replaced, and ends at `until`.',
             }),
             issuedAt: timestamp('When the platform began to make it.'),
-            until: optional(timestamp('For `Draining`: when it ends at the latest.')),
+            until: optional(timestamp('For `Draining`: when it ends.')),
           },
           { description: 'One credential on the server.' },
         ),

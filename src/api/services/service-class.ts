@@ -152,7 +152,7 @@ const credentialsField = object(
     }),
     overlapMinutes: integer({
       description:
-        'How many minutes a replaced credential goes on working at most, for pods that still have it. It ends before, when no session uses it any more.',
+        'How many minutes a replaced credential goes on working, for pods that still have it. Then it ends, with the sessions that use it.',
       min: 5,
       max: 10_080,
       default: 60,

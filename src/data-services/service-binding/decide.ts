@@ -20,7 +20,11 @@ export type Ready = {
   readonly maxAgeMilliseconds: number
   readonly overlapMilliseconds: number
 }
-export type Decision = ({ readonly kind: 'refused' } & Refusal) | Ready
+export type Decision =
+  | ({ readonly kind: 'refused' } & Refusal)
+  /** This process has not opened the server yet. */
+  | { readonly kind: 'starting' }
+  | Ready
 
 /** What a credential can be made of, or the first reason why none can. */
 export function decide(facts: Facts): Decision {
@@ -40,8 +44,9 @@ export function decide(facts: Facts): Decision {
   const ready = findCondition(instance.status?.conditions, 'Ready')
   const id = instance.status?.externalId
   const plan = serviceClass?.spec.plans.find(one => one.name === instance.status?.plan)
-  if (ready?.status !== 'True' || id === undefined || serviceClass === undefined || plan === undefined || opened === undefined)
+  if (ready?.status !== 'True' || id === undefined || serviceClass === undefined || plan === undefined)
     return refuse(reasons.instanceNotReady, `ServiceInstance ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
+  if (opened === undefined) return { kind: 'starting' }
   const { maxAgeDays, overlapMinutes } = serviceClass.spec.credentials
   return {
     kind: 'ready',
@@ -68,16 +73,14 @@ export function slotsOf({ status }: ServiceBinding): readonly Slot[] {
   }))
 }
 
-type Seen = { readonly logins: ReadonlyMap<SlotName, number>; readonly now: Date }
+type Seen = { readonly live: ReadonlySet<SlotName>; readonly now: Date }
 
-export function slotFactsOf(facts: Facts, ready: Ready, { logins, now }: Seen): SlotFacts {
+export function slotFactsOf(facts: Facts, ready: Ready, { live, now }: Seen): SlotFacts {
   const { rotate } = facts.binding.spec
   return {
     slots: slotsOf(facts.binding),
-    live: new Set(logins.keys()),
+    live,
     held: isOwn(facts) ? heldBy(facts.secret) : undefined,
-    // Who has the password and no session at this moment cannot be known: the overlap is waited for.
-    isDrained: false,
     rotate: rotate === undefined ? undefined : new Date(rotate),
     maxAgeMilliseconds: ready.maxAgeMilliseconds,
     overlapMilliseconds: ready.overlapMilliseconds,

@@ -8,7 +8,7 @@ import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { loginName, type SlotName } from '../adapters/postgresql/identifiers.ts'
-import { countSessions } from '../adapters/postgresql/logins.ts'
+import { liveLogins } from '../adapters/postgresql/logins.ts'
 import type { DataServicesParts } from '../parts.ts'
 import type { OpenServer } from '../servers.ts'
 
@@ -48,16 +48,9 @@ export function loginOf({ metadata }: ServiceBinding, slot: SlotName): string {
   return loginName(metadata.uid ?? '', slot)
 }
 
-/** Sessions of each slot whose login exists. Rejects with what the server's driver rejects with. */
-export async function readLogins(opened: OpenServer, binding: ServiceBinding): Promise<ReadonlyMap<SlotName, number>> {
-  const sessions = await countSessions(
-    opened.server,
-    slotNames.map(slot => loginOf(binding, slot)),
-  )
-  return new Map(
-    slotNames.flatMap(slot => {
-      const count = sessions.get(loginOf(binding, slot))
-      return count === undefined ? [] : [[slot, count] as const]
-    }),
-  )
+/** The slots whose logins exist. Rejects with what the server's driver rejects with. */
+export async function readLogins(opened: OpenServer, binding: ServiceBinding): Promise<ReadonlySet<SlotName>> {
+  const names = slotNames.map(slot => loginOf(binding, slot))
+  const live = await liveLogins(opened.server, names)
+  return new Set(slotNames.filter(slot => live.has(loginOf(binding, slot))))
 }

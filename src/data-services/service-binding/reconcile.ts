@@ -12,7 +12,7 @@ import { requeueAfterSoonest } from '../../controllers/kit/soonest.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
@@ -48,12 +48,14 @@ async function keep(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<
     const decision = decide(facts)
     if (decision.kind === 'refused') {
       await report(deps, facts, { refusal: decision })
-      return requeueAfter(decision.reason === reasons.instanceNotReady ? openMilliseconds * 5 : refusedMilliseconds)
+      // A change of the instance or its class wakes it.
+      return decision.reason === reasons.instanceNotReady ? done : requeueAfter(refusedMilliseconds)
     }
+    if (decision.kind === 'starting') return requeueAfter(openMilliseconds)
     try {
-      const done = await take(deps, facts, decision)
-      if (done.outcome !== undefined) return done.outcome
-      current = done.binding
+      const taken = await take(deps, facts, decision)
+      if (taken.outcome !== undefined) return taken.outcome
+      current = taken.binding
     } catch (error) {
       const { kind, message } = troubleOf(error)
       const reason = kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable
@@ -68,8 +70,8 @@ type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | und
 
 /** One step. Its outcome is undefined when there may be another one. Rejects with errors of the server and of the API server. */
 async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promise<Taken> {
-  const logins = await readLogins(ready.opened, facts.binding)
-  const step = nextStep(slotFactsOf(facts, ready, { logins, now: deps.clock.now() }))
+  const live = await readLogins(ready.opened, facts.binding)
+  const step = nextStep(slotFactsOf(facts, ready, { live, now: deps.clock.now() }))
   const slots = slotsOf(facts.binding)
   switch (step.kind) {
     case 'record':

@@ -52,11 +52,13 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
     return done
   }
   const { id, plan } = decision
-  const opened = usableServer(deps, facts)
-  if (opened === undefined) {
+  if (!isClassReady(facts)) {
+    // A change of the class wakes it.
     await write(instance, { refusal: { reason: reasons.classNotReady, message: classMessage(facts) } })
-    return requeueAfter(deps.servers.of(instance.spec.class) === undefined ? openMilliseconds : retryMilliseconds)
+    return done
   }
+  const opened = deps.servers.of(instance.spec.class)
+  if (opened === undefined) return requeueAfter(openMilliseconds)
   const begun =
     instance.status?.externalId === id
       ? instance
@@ -111,15 +113,13 @@ function isSettled({ metadata, status }: ServiceInstance): boolean {
   return ready?.status === 'True' && ready.observedGeneration === metadata.generation
 }
 
-/** The server of a class that is ready, and as this process has opened it. */
-function usableServer({ servers }: ServiceInstanceDeps, { serviceClass }: Facts): OpenServer | undefined {
-  const isReady = findCondition(serviceClass?.status?.conditions, 'Ready')?.status === 'True'
-  return isReady && serviceClass ? servers.of(serviceClass.metadata.name) : undefined
+function isClassReady({ serviceClass }: Facts): boolean {
+  return findCondition(serviceClass?.status?.conditions, 'Ready')?.status === 'True'
 }
 
 function classMessage({ instance, serviceClass }: Facts): string {
   const ready = findCondition(serviceClass?.status?.conditions, 'Ready')
-  const why = ready === undefined || ready.status === 'True' ? serviceClassReasons.notTried : ready.reason
+  const why = ready?.reason ?? serviceClassReasons.notTried
   return `ServiceClass ${instance.spec.class} is not ready: ${why}`
 }
 

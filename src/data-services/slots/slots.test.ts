@@ -10,7 +10,6 @@ const facts = (changes: Partial<SlotFacts>): SlotFacts => ({
   slots: [],
   live: new Set<SlotName>(),
   held: undefined,
-  isDrained: false,
   rotate: undefined,
   maxAgeMilliseconds: 1000 * minute,
   overlapMilliseconds: 60 * minute,
@@ -78,12 +77,11 @@ describe('the next step', () => {
     const slots = [slot('a', 'Draining', at(-20), at(30)), slot('b', 'Delivered', at(-9))]
     const live = new Set<SlotName>(['a', 'b'])
     expect(nextStep(facts({ slots, live }))).toEqual({ kind: 'wait', until: at(30), isReady: false })
-    expect(nextStep(facts({ slots, live, isDrained: true }))).toEqual({ kind: 'drop', slot: 'a' })
     expect(nextStep(facts({ slots, live, now: at(30) }))).toEqual({ kind: 'drop', slot: 'a' })
   })
 })
 
-type Happening = 'rotate' | 'drained' | 'secret deleted' | { readonly minutes: number } | { readonly crashAfter: number }
+type Happening = 'rotate' | 'secret deleted' | { readonly minutes: number } | { readonly crashAfter: number }
 
 // The outside: what the server, the Secret and the status hold. Each effect of a step is one part, and a crash can come before any.
 class World {
@@ -92,7 +90,6 @@ class World {
   readonly live = new Map<SlotName, { issuedAt: Date; proven: boolean }>()
   secret: { slot: SlotName; issuedAt: Date } | undefined
   rotate: Date | undefined
-  isDrained = false
   /** When each credential that was once delivered may end at the earliest. */
   readonly until = new Map<string, Date>()
   readonly overlap = 60 * minute
@@ -105,7 +102,6 @@ class World {
       slots: this.slots,
       live: new Set(this.live.keys()),
       held: this.secret,
-      isDrained: this.isDrained,
       rotate: this.rotate,
       maxAgeMilliseconds: 500 * minute,
       overlapMilliseconds: this.overlap,
@@ -133,7 +129,6 @@ class World {
       expect(this.live.get(name)?.proven).toBe(true)
       for (const [other, { issuedAt: before }] of this.live) if (other !== name) this.until.set(this.key(other, before), until)
       this.secret = { slot: name, issuedAt }
-      this.isDrained = false
     })
     part(() => {
       const current = this.slots.find(one => one.slot === name)
@@ -143,7 +138,6 @@ class World {
 
   happens(event: Happening): void {
     if (event === 'rotate') this.rotate = this.now
-    else if (event === 'drained') this.isDrained = true
     else if (event === 'secret deleted') this.secret = undefined
     else if ('minutes' in event) this.now = new Date(this.now.getTime() + event.minutes * minute)
     else this.step(event.crashAfter)
@@ -155,7 +149,7 @@ class World {
       const isHeld = this.secret?.slot === name && this.secret.issuedAt.getTime() === login.issuedAt.getTime()
       expect(isHeld, 'what the Secret holds is never ended').toBe(false)
       const until = this.until.get(this.key(name, login.issuedAt))
-      expect(until === undefined || this.isDrained || until <= this.now, 'not before its overlap').toBe(true)
+      expect(until === undefined || until <= this.now, 'not before its overlap').toBe(true)
     }
     this.live.delete(name)
   }
@@ -172,7 +166,6 @@ test('whatever breaks off: at most two live, none delivered unproven, none ended
     { weight: 6, arbitrary: fc.record({ crashAfter: fc.integer({ min: 0, max: 5 }) }) },
     { weight: 2, arbitrary: fc.record({ minutes: fc.integer({ min: 1, max: 400 }) }) },
     { weight: 1, arbitrary: fc.constant('rotate' as const) },
-    { weight: 1, arbitrary: fc.constant('drained' as const) },
     { weight: 1, arbitrary: fc.constant('secret deleted' as const) },
   )
   fc.assert(

@@ -1,5 +1,5 @@
 // The two slots of a credential: which step comes next. Pure. A credential is made, proven and only then delivered; the one before
-// it goes on until its overlap ended or nobody uses it. Whatever breaks off between two steps, the next call finds the way on:
+// it goes on until its overlap ended. Whatever breaks off between two steps, the next call finds the way on:
 // at most two credentials live, and nobody needs to know what happened, only what is.
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
 
@@ -10,7 +10,7 @@ export type Slot = {
   readonly state: SlotState
   /** When making it began: what tells it from a former credential of the same slot. */
   readonly issuedAt: Date
-  /** Of a slot that drains: when it ends at the latest. */
+  /** Of a slot that drains: when it ends. */
   readonly until?: Date
 }
 
@@ -21,8 +21,6 @@ export type SlotFacts = {
   readonly live: ReadonlySet<SlotName>
   /** Which credential the Secret holds; undefined when there is none or nobody can tell. */
   readonly held: { readonly slot: SlotName; readonly issuedAt: Date } | undefined
-  /** Whether nobody uses the slot that drains any more, as far as can be known. */
-  readonly isDrained: boolean
   /** A credential that was issued before this is to be replaced. */
   readonly rotate: Date | undefined
   readonly maxAgeMilliseconds: number
@@ -69,10 +67,10 @@ export function delivered(slots: readonly Slot[], current: Slot, until: Date): r
   })
 }
 
-function drain({ slots, now, isDrained }: SlotFacts): Step | undefined {
+function drain({ slots, now }: SlotFacts): Step | undefined {
   const draining = slots.find(({ state }) => state === 'Draining')
   if (draining === undefined) return undefined
-  const isOver = isDrained || draining.until === undefined || draining.until <= now
+  const isOver = draining.until === undefined || draining.until <= now
   return isOver ? { kind: 'drop', slot: draining.slot } : undefined
 }
 

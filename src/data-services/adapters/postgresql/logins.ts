@@ -60,15 +60,12 @@ async function rolesOf(session: Session, login: string): Promise<readonly string
   return rows.map(row => row.name)
 }
 
-/** Of the logins that exist and may log in: how many sessions each has. One query for all. */
-export function countSessions(server: Server, logins: readonly string[]): Promise<ReadonlyMap<string, number>> {
+/** Those of the logins that exist and may log in. */
+export function liveLogins(server: Server, logins: readonly string[]): Promise<ReadonlySet<string>> {
   return server.asAdministrator(async session => {
-    const rows = await session.query<{ name: string; sessions: number }>(
-      `SELECT rolname AS name, (SELECT count(*)::int FROM pg_stat_activity WHERE usesysid = pg_roles.oid) AS sessions
-       FROM pg_roles WHERE rolname = ANY ($1) AND rolcanlogin`,
-      [logins],
-    )
-    return new Map(rows.map(row => [row.name, row.sessions]))
+    const sql = 'SELECT rolname AS name FROM pg_roles WHERE rolname = ANY ($1) AND rolcanlogin'
+    const rows = await session.query<{ name: string }>(sql, [logins])
+    return new Set(rows.map(row => row.name))
   })
 }
 
