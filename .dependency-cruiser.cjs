@@ -250,7 +250,10 @@ module.exports = {
       name: 'prisma-only-in-store',
       severity: 'error',
       comment: 'Use a repository of src/store; databases of tenants are reached by src/data-services/adapters/postgresql.',
-      from: { path: '^(src|test)', pathNot: '^(src/(store|data-services/adapters/postgresql)|test/integration/data-services[.]test)' },
+      from: {
+        path: '^(src|test)',
+        pathNot: '^(src/(store|data-services/adapters/postgresql)|test/integration/data-services[.]test)',
+      },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },
     layer(

@@ -1,6 +1,6 @@
 // The whole platform in one process: broker, controllers, admission and data services on one ServiceAccount. It connects the
-// parts and owns the order in which they start and stop; it decides nothing. `src/{broker,controllers,admission,data-services}/main.ts` run
-// them apart.
+// parts and owns the order in which they start and stop; it decides nothing.
+// `src/{broker,controllers,admission,data-services}/main.ts` run them apart.
 import { createAdmissionApp } from './admission/app.ts'
 import { sealerFrom } from './admission/app-secrets/public-key.ts'
 import { readAdmissionSettings } from './admission/config.ts'

@@ -12,6 +12,7 @@ import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
 import { up as clusterUp } from '../cluster/up.ts'
 import { databaseFolder } from '../postgres/platform-server.ts'
+import { tenantsServerFolder } from '../postgres/tenants-server.ts'
 import { ensureGitHub, githubFolder, type LocalGitHub } from './github.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import type { Mode } from './mode.ts'
@@ -24,6 +25,7 @@ import { applyProductionSecrets, applyStandaloneSecrets, type SecretValues } fro
 import { apiServerUrl, mountedRegistryAuthority, platformSettings, registryAliases } from './settings-map.ts'
 import { applyFoundations, applyGitHubApp, bindPlatformAdmin, issuerAnswers, pushedImages, rolledOut, runTool } from './steps.ts'
 import { forgetHomes, formInCluster, removeFormer } from './switch-form.ts'
+import { offerDatabases } from './tenants-database.ts'
 
 /** Resolves to the form that runs then: the one that was asked for, else the one that ran, else the standalone form. */
 export async function platformUp(settings: ClusterSettings, progress: Progress, asked: Mode | undefined): Promise<Mode> {
@@ -60,6 +62,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
     await bindPlatformAdmin(kubectl)
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings, mode))
+  await progress.step('databases for tenants', () => offerDatabases(kubectl, settings, progress))
   // kpack pulls and pushes the builder with a credential that the platform makes, and asks the platform for tokens.
   await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
   return mode
@@ -123,12 +126,13 @@ async function platformReady(kubectl: Kubectl, settings: ClusterSettings, mode: 
 }
 
 /**
- * Deletes the state of the emulator, the database and the demo together with the cluster: a new cluster knows none of the
+ * Deletes the state of the emulator, the databases and the demo together with the cluster: a new cluster knows none of the
  * emulator's installations.
  */
 export async function forgetLocalState(settings: ClusterSettings): Promise<void> {
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(databaseFolder(settings), { recursive: true, force: true })
+  await rm(tenantsServerFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
   await forgetHomes(settings)
 }

@@ -1,5 +1,6 @@
-// Data services as a process of their own: they make databases and credentials on the servers of the ServiceClasses. It holds the
-// passwords of those servers' administrators and nothing else: no App key, no token, no key that seals, no database of the platform.
+// Data services as a process of their own: they make databases and credentials on the servers of the ServiceClasses. It holds
+// the passwords of those servers' administrators and nothing else: no App key, no token, no key that seals, no database of
+// the platform.
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { readProcessSettings } from '../process/config.ts'
 import { electedManager, openProcess } from '../process/open-process.ts'

@@ -5,8 +5,8 @@ import type { RoleRule } from '../tenancy/tenant-roles.ts'
 
 /**
  * Where a right holds. `cluster`: objects without a namespace, and reads in all namespaces. `application`, `build`: the two
- * namespaces of each tenant, by RoleBindings that the Tenant controller makes there. `platform`: sekisho-system. `data`: sekisho-data. `default`: the
- * namespace in which Kubernetes keeps Events about objects without a namespace.
+ * namespaces of each tenant, by RoleBindings that the Tenant controller makes there. `platform`: sekisho-system. `data`:
+ * sekisho-data. `default`: the namespace in which Kubernetes keeps Events about objects without a namespace.
  */
 export type Place = 'cluster' | 'application' | 'build' | 'platform' | 'data' | 'default'
 

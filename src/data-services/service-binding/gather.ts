@@ -1,5 +1,5 @@
-// What must be known about a ServiceBinding: its instance and class, the Secret, which is read from the API server because nobody may
-// list Secrets, and the logins on the server. Never writes.
+// What must be known about a ServiceBinding: its instance and class, the Secret, which is read from the API server because
+// nobody may list Secrets, and the logins on the server. Never writes.
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { bindingSecretName } from '../../api/services/binding-secret.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'

@@ -1,4 +1,5 @@
-// Makes a credential, tries it, and delivers it, in this order. What was not proven never reaches the Secret, and ends on the server.
+// Makes a credential, tries it, and delivers it, in this order. What was not proven never reaches the Secret, and ends on the
+// server.
 import { randomBytes } from 'node:crypto'
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { noVersion } from '../../api/resource.ts'

@@ -1,6 +1,6 @@
-// Keeps the credential of a ServiceBinding: does what the machine of the two slots says next, one step after the other, and reports
-// each. With `issue.ts` the only files here that write. A login is recorded before it is made; what ends is ended before that is
-// recorded.
+// Keeps the credential of a ServiceBinding: does what the machine of the two slots says next, one step after the other, and
+// reports each. With `issue.ts` the only files here that write. A login is recorded before it is made; what ends is ended
+// before that is recorded.
 import { secrets } from '../../api/builtin/index.ts'
 import {
   serviceBindingReasons as reasons,

@@ -1,5 +1,5 @@
-// Asks the server of a ServiceClass each minute, closes what everybody could enter there, and reports. The class stays, while it is
-// being deleted, until no ServiceInstance has it: their databases could not be reached any more.
+// Asks the server of a ServiceClass each minute, closes what everybody could enter there, and reports. The class stays, while
+// it is being deleted, until no ServiceInstance has it: their databases could not be reached any more.
 import { type ServiceClass, serviceClass as serviceClasses } from '../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'

@@ -1,6 +1,6 @@
-// Keeps the database of a ServiceInstance. The only file here that writes. Order: the name on the server into the status, then the
-// database: after a crash the next run finds what this one made. A database is deleted only when the object says so, when no
-// ServiceBinding uses it any more, and by the name that the status has.
+// Keeps the database of a ServiceInstance. The only file here that writes. Order: the name on the server into the status,
+// then the database: after a crash the next run finds what this one made. A database is deleted only when the object says so,
+// when no ServiceBinding uses it any more, and by the name that the status has.
 
 import { serviceClassReasons } from '../../api/services/service-class.ts'
 import {

@@ -83,7 +83,8 @@ describe('the next step', () => {
 
 type Happening = 'rotate' | 'secret deleted' | { readonly minutes: number } | { readonly crashAfter: number }
 
-// The outside: what the server, the Secret and the status hold. Each effect of a step is one part, and a crash can come before any.
+// The outside: what the server, the Secret and the status hold. Each effect of a step is one part, and a crash can come
+// before any.
 class World {
   now = begin
   slots: readonly Slot[] = []

@@ -1,6 +1,6 @@
-// The two slots of a credential: which step comes next. Pure. A credential is made, proven and only then delivered; the one before
-// it goes on until its overlap ended. Whatever breaks off between two steps, the next call finds the way on:
-// at most two credentials live, and nobody needs to know what happened, only what is.
+// The two slots of a credential: which step comes next. Pure. A credential is made, proven and only then delivered; the one
+// before it goes on until its overlap ended. Whatever breaks off between two steps, the next call finds the way on: at most
+// two credentials live, and nobody needs to know what happened, only what is.
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
 
 /** Making: it may exist and was not delivered. Delivered: the Secret holds it. Draining: the Secret holds the other one. */

@@ -1,6 +1,7 @@
-// Databases of tenants on a shared server. The platform owns each; the tenant's role owns its schemas. An owner of a database could
-// let every other tenant in by GRANT CONNECT … TO PUBLIC, so it never is the tenant. The administrator enters a database only
-// until it is marked as made, which is before any login of the tenant exists: no code of a tenant ever runs with its rights.
+// Databases of tenants on a shared server. The platform owns each; the tenant's role owns its schemas. An owner of a database
+// could let every other tenant in by GRANT CONNECT … TO PUBLIC, so it never is the tenant. The administrator enters a
+// database only until it is marked as made, which is before any login of the tenant exists: no code of a tenant ever runs
+// with its rights.
 import { type InstanceNames, namesOf, quoted } from './identifiers.ts'
 import type { Server, Session } from './server.ts'
 import { asTask } from './task.ts'

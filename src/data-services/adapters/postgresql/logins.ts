@@ -70,8 +70,9 @@ export function liveLogins(server: Server, logins: readonly string[]): Promise<R
 }
 
 /**
- * Ends the login: nobody can log in by it, and its sessions are over, when this resolves. What it owned goes to the tenant's role.
- * A tenant that grants something to it at the same moment keeps the role from going, and it then goes with the database.
+ * Ends the login: nobody can log in by it, and its sessions are over, when this resolves. What it owned goes to the tenant's
+ * role. A tenant that grants something to it at the same moment keeps the role from going, and it then goes with the
+ * database.
  */
 export async function dropLogin(server: Server, id: string, login: string): Promise<void> {
   const { database, owner } = namesOf(id)

@@ -1,5 +1,5 @@
-// What a new login can do, and what it cannot: tried with its own password, as its tenant would try, and read from the catalog for
-// every other database of the server. It judges nothing.
+// What a new login can do, and what it cannot: tried with its own password, as its tenant would try, and read from the
+// catalog for every other database of the server. It judges nothing.
 import { randomBytes } from 'node:crypto'
 import { messageOf } from '../../../lib/errors.ts'
 import type { ProofFacts } from '../../proofs/judge.ts'

@@ -1,4 +1,5 @@
-// Whether a server can be shared by tenants: its version, the rights of its administrator, and that no database lets everybody in.
+// Whether a server can be shared by tenants: its version, the rights of its administrator, and that no database lets
+// everybody in.
 import { quoted } from './identifiers.ts'
 import type { Server, Session } from './server.ts'
 
