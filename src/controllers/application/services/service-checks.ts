@@ -75,7 +75,8 @@ function bindingProblem(entry: ServiceEntry): Refusal {
       reason: reasons.waitingForService,
       message: `${fieldOf(entry)}: ServiceBinding ${bindingName} was just created and has no credential yet`,
     }
-  const reason = goesOnByItself(classOf(serviceBinding, ready.reason)) ? reasons.waitingForService : reasons.serviceNotUsable
+  const of = classOf(serviceBinding, ready.reason)
+  const reason = of === 'ready' || goesOnByItself(of) ? reasons.waitingForService : reasons.serviceNotUsable
   return { reason, message: `${fieldOf(entry)}: ServiceBinding ${bindingName} (${ready.reason}): ${ready.message}` }
 }
 
