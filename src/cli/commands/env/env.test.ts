@@ -111,7 +111,6 @@ describe('env list', () => {
         'NAME          VALUE',
         'DATABASE_URL  (key uri of service db, ServiceInstance shop-db)',
         'LOG_HOST      (key host of service log, ServiceInstance log-db)',
-        '',
       ].join('\n'),
     )
     expect(JSON.parse(await listed({ services }, 'json'))).toMatchObject({ services })

@@ -45,6 +45,11 @@ describe('an Application is refused', () => {
     })
   })
 
+  test('while the instance is being deleted, with the cure for that', () => {
+    const found = problem([entryOf({ instance: undefined, serviceClass: undefined, instanceEnds: true })])
+    expect([found?.reason, found?.message]).toEqual(['ServiceNotFound', expect.stringContaining('remove the entry')])
+  })
+
   test('when it is isolated, unless the class is there and offered to those', () => {
     const isolated = { isolated: true }
     expect(problem([entryOf()], isolated)?.reason).toBe('ServiceNotForIsolated')

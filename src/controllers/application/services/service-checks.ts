@@ -50,7 +50,9 @@ function instancesCanBeUsed({ application: { spec }, services }: Facts): Refusal
     if (instance === undefined)
       return {
         reason: reasons.serviceNotFound,
-        message: `${fieldOf(entry)}.instance: there is no ServiceInstance ${use.instance}: create it, or correct the name`,
+        message: entry.instanceEnds
+          ? `${fieldOf(entry)}.instance: ServiceInstance ${use.instance} is being deleted, which waits until no Application uses it: remove the entry`
+          : `${fieldOf(entry)}.instance: there is no ServiceInstance ${use.instance}: create it, or correct the name`,
       }
     if (spec.isolated === true && serviceClass?.spec.allowIsolated !== true)
       return {
