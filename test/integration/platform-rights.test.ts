@@ -252,6 +252,14 @@ describe.each(accounts)('the ServiceAccount %s', account => {
   })
 })
 
+test('everybody who signed in reads which services there are, and nobody by that writes one or reads another kind', async () => {
+  const person = (verb: string, resource: string) =>
+    mayUser('github|github.com|7', { verb, group: 'services.sekisho.dev', resource })
+  for (const verb of ['get', 'list', 'watch']) expect(await person(verb, 'serviceclasses')).toBe(true)
+  for (const verb of ['create', 'update', 'patch', 'delete']) expect(await person(verb, 'serviceclasses')).toBe(false)
+  for (const resource of ['serviceinstances', 'servicebindings']) expect(await person('list', resource)).toBe(false)
+})
+
 test('the questions are understood: the same ones are allowed to an administrator, and a right of each account to it', async () => {
   const spec = {
     user: 'root',

@@ -50,7 +50,9 @@ function instancesCanBeUsed({ application: { spec }, services }: Facts): Refusal
     if (instance === undefined)
       return {
         reason: reasons.serviceNotFound,
-        message: `${fieldOf(entry)}.instance: there is no ServiceInstance ${use.instance}: create it, or correct the name`,
+        message: entry.instanceEnds
+          ? `${fieldOf(entry)}.instance: ServiceInstance ${use.instance} is being deleted, which waits until no Application uses it: remove the entry`
+          : `${fieldOf(entry)}.instance: there is no ServiceInstance ${use.instance}: create it, or correct the name`,
       }
     if (spec.isolated === true && serviceClass?.spec.allowIsolated !== true)
       return {
@@ -75,7 +77,8 @@ function bindingProblem(entry: ServiceEntry): Refusal {
       reason: reasons.waitingForService,
       message: `${fieldOf(entry)}: ServiceBinding ${bindingName} was just created and has no credential yet`,
     }
-  const reason = goesOnByItself(classOf(serviceBinding, ready.reason)) ? reasons.waitingForService : reasons.serviceNotUsable
+  const of = classOf(serviceBinding, ready.reason)
+  const reason = of === 'ready' || goesOnByItself(of) ? reasons.waitingForService : reasons.serviceNotUsable
   return { reason, message: `${fieldOf(entry)}: ServiceBinding ${bindingName} (${ready.reason}): ${ready.message}` }
 }
 

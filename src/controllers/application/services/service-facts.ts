@@ -18,6 +18,8 @@ export type ServiceEntry = {
   /** Where the Application controls it. */
   readonly binding: ServiceBinding | undefined
   readonly instance: ServiceInstance | undefined
+  /** It is there, and is being deleted: that waits for the ServiceBindings. */
+  readonly instanceEnds?: true
   readonly serviceClass: ServiceClass | undefined
 }
 
@@ -59,15 +61,17 @@ function eachOnce(all: readonly Reach[]): readonly Reach[] {
 export function serviceFacts(caches: ServiceCaches, { metadata, spec }: Application): ServiceFacts {
   const { namespace = '', name: application, uid = '' } = metadata
   const bindings = caches.serviceBindings.byIndex(ownerIndex, uid)
-  const instanceOf = (name: string) => present(caches.serviceInstances.get({ namespace, name }))
-  const classOf = (instance: ServiceInstance | undefined) =>
-    instance && present(caches.serviceClasses.get({ name: instance.spec.class }))
+  const instanceOf = (name: string) => caches.serviceInstances.get({ namespace, name })
+  const classOf = (instance: ServiceInstance | undefined) => instance && caches.serviceClasses.get({ name: instance.spec.class })
   const services = (spec.services ?? []).map(use => {
     const bindingName = ownedBindingName(application, use)
-    const instance = instanceOf(use.instance)
+    const found = instanceOf(use.instance)
+    const instance = present(found)
     const binding = present(bindings.find(one => one.metadata.name === bindingName))
-    return { use, bindingName, binding, instance, serviceClass: classOf(instance) }
+    const ends = found !== undefined && instance === undefined ? ({ instanceEnds: true } as const) : {}
+    return { use, bindingName, binding, instance, ...ends, serviceClass: present(classOf(instance)) }
   })
+  // Pods use what is being deleted until nothing of it is left.
   const reach = bindings.flatMap(one => reachOf(classOf(instanceOf(one.spec.service.name))) ?? [])
   return { services, bindings, reach: eachOnce(reach) }
 }
