@@ -50,8 +50,10 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
   }
   const asAdmin = (sql: string, database = 'postgres') => query(postgres.url(database).reveal(), sql)
 
+  type Options = { readonly password?: string; readonly through?: (client: KubeClient) => KubeClient }
+
   /** A tenant with the controllers beside it, and a class that has its name. `later` moves their clock. */
-  async function running({ password = server.password }: { readonly password?: string } = {}) {
+  async function running({ password = server.password, through = client => client }: Options = {}) {
     const { name: namespace } = await withNamespace()
     await giveRightsIn(namespace, 'application')
     const client = await withAdminKube()
@@ -60,9 +62,9 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     const narrow = recording(onlyNamed(onlyNamed(own, serviceClass, namespace), tenant, namespace), writes)
     let skew = 0
     const clock = { ...systemClock, now: () => new Date(Date.now() + skew) }
-    const start = () =>
+    const start = (by: (client: KubeClient) => KubeClient = client => client) =>
       startManager(
-        narrow,
+        by(narrow),
         given => {
           const parts = createParts(given)
           onTestFinished(parts.servers.close)
@@ -78,7 +80,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
       await client.delete(serviceClass, { name: namespace })
       await client.delete(tenant, { name: namespace })
     })
-    const started = await start()
+    const started = await start(through)
     onTestFinished(started.stop)
     const apply = (type: ResourceType, name: string, spec: Record<string, unknown>, where: string | undefined = namespace) =>
       client.apply(
@@ -139,6 +141,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
       later(milliseconds: number) {
         skew += milliseconds
       },
+      skew: () => skew,
       /** As the resync does, which is far apart. */
       touch: (type: ResourceType, name: string) =>
         client.mergePatch(
@@ -385,4 +388,88 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await at(2, on)
     expect((await on.values())['username']).not.toBe(first['username'])
   })
+
+  test('rotations under writers: each finds a credential in the Secret that works', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    await query((await on.values())['uri'] ?? '', 'CREATE TABLE writes (n int)')
+    let isOver = false
+    const written = [0, 0]
+    const writers = Promise.all(
+      written.map(async (_, mine) => {
+        while (!isOver) {
+          await query((await on.values())['uri'] ?? '', 'INSERT INTO writes VALUES (1)')
+          written[mine] = (written[mine] ?? 0) + 1
+        }
+      }),
+    )
+    for (let version = 2; version <= 5; version++) {
+      on.later(1000)
+      await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
+      await at(version, on)
+      const seen = [...written]
+      // Each has read the Secret anew since, as pods do in a rollout; then the overlap ends.
+      await waitUntil(
+        'every writer to come round',
+        async () => written.every((n, mine) => n >= (seen[mine] ?? 0) + 2) || undefined,
+      )
+      on.later(6 * minute)
+      await on.touch(serviceBinding, 'shop')
+      await waitUntil('one credential', async () => {
+        const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
+        return found?.status?.slots?.length === 1 || undefined
+      })
+    }
+    isOver = true
+    await writers
+    const total = written.reduce((sum, n) => sum + n, 0)
+    expect(await query((await on.values())['uri'] ?? '', 'SELECT count(*)::int AS n FROM writes')).toEqual([{ n: total }])
+  })
+
+  /** A process that ends at its write number `last`: before it, or when it was done and before its answer was read. */
+  function endingAt(last: number, isDone: boolean) {
+    let sent = 0
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const write = async <T>(send: () => Promise<T>): Promise<T> => {
+      sent++
+      if (sent === last && isDone) await send()
+      if (sent < last) return send()
+      end()
+      throw new Error('the process ended')
+    }
+    const through = (client: KubeClient): KubeClient => ({
+      ...client,
+      apply: (type, object, options) => write(() => client.apply(type, object, options)),
+      applyStatus: (type, object, options) => write(() => client.applyStatus(type, object, options)),
+      mergePatch: (type, key, patch, options) => write(() => client.mergePatch(type, key, patch, options)),
+    })
+    return { through, ended }
+  }
+
+  test.each([false, true])(
+    'a process that ends at any of its writes (done: %s): the next one comes to one credential',
+    async isDone => {
+      const points = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+      await Promise.all(
+        points.map(async point => {
+          const { through, ended } = endingAt(point, isDone)
+          const on = await running({ through })
+          await on.instance()
+          await on.binding()
+          await Promise.race([ended, on.ready()])
+          await on.stop()
+          const { stop } = await on.start()
+          onTestFinished(stop)
+          const bound = await on.ready()
+          const { uri = '', username, database } = await on.values()
+          expect(await query(uri, 'SELECT 1 AS one'), `point ${point}`).toEqual([{ one: 1 }])
+          expect(bound.status?.slots, `point ${point}`).toMatchObject([{ state: 'Delivered' }])
+          const logins = `SELECT rolname AS name FROM pg_roles JOIN pg_auth_members ON member = pg_roles.oid WHERE roleid = 'o_${database}'::regrole`
+          expect(await asAdmin(logins), `point ${point}`).toEqual([{ name: username }])
+        }),
+      )
+    },
+  )
 })
