@@ -1,5 +1,5 @@
-// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no namespace; in
-// tenants' namespaces they write by RoleBindings of the Tenant controller. They list no Secrets; elsewhere they read them by name.
+// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no namespace;
+// in tenants' namespaces they write by RoleBindings of the Tenant controller. They list no Secrets, and read others by name.
 import { domain } from '../kind.ts'
 import { admissionWebhook, isolatedServiceAccount, namespaceRoles, tenantRoles } from '../names.ts'
 import { controllersRightsInPlatform } from './controllers-in-platform.ts'
