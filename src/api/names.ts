@@ -255,7 +255,7 @@ export const tenantRoles = {
   auditor: 'sekisho:tenant-auditor',
 } as const
 
-/** `standalone`: one process with one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each. */
+/** `standalone`: one process, one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each. */
 export const modes = ['standalone', 'production'] as const
 export type Mode = (typeof modes)[number]
 

@@ -1,7 +1,6 @@
 // What the controllers may do in the two namespaces of each tenant, by the RoleBindings that the Tenant controller makes there.
 import { domain } from '../kind.ts'
 import { appSecretPrefix, buildSecretPrefix, registrySecrets, reservedSecretPrefix } from '../names.ts'
-import { bindingSecretPrefix } from '../services/binding-secret.ts'
 import type { Right } from './right.ts'
 
 const github = `github.${domain}`
@@ -23,7 +22,6 @@ const buildpacks = 'src/services/builds/buildpacks/buildpacks-builder.ts'
 const tokenDesk = 'src/services/token-desk/open.ts'
 const buildLogs = 'src/services/builds/logs/read-step.ts'
 const events = 'src/kube/object/events.ts'
-const ownedBindings = 'src/controllers/application/services/owned-bindings.ts'
 const tokenSecrets = 'src/controllers/repository-grant/delivery/keep-secrets.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
@@ -91,30 +89,6 @@ const inApplications: readonly Right[] = [
       'src/services/builds/logs/open.ts',
       'src/controllers/github-report/gather.ts',
     ],
-  },
-  // Credentials of services: what a report on GitHub must not repeat.
-  {
-    place: 'application',
-    group: '',
-    resources: ['secrets'],
-    namePrefix: bindingSecretPrefix,
-    verbs: ['get'],
-    usedBy: ['src/controllers/github-report/gather.ts'],
-  },
-  {
-    place: 'application',
-    group: `services.${domain}`,
-    resources: ['servicebindings'],
-    verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [ownedBindings],
-  },
-  // The policies by which pods reach the servers of their services.
-  {
-    place: 'application',
-    group: 'networking.k8s.io',
-    resources: ['networkpolicies'],
-    verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [applicationWrites, 'src/controllers/application/services/reach-policies.ts'],
   },
   // The tokens of grants with the delivery Secret.
   {

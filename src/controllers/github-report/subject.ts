@@ -4,7 +4,7 @@
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
-import { ownedBindingName } from '../../api/apps/application/services.ts'
+import { ownedBindingName } from '../../api/services/application-services.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { GitHubReport } from '../../api/apps/github-report.ts'
 import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'

@@ -1,9 +1,9 @@
-// `sekisho env list`: the variables of an Application, those of its services, and the ConfigMaps and AppSecrets whose keys all become variables. What
-// secrets hold is in no answer of the API; of ConfigMaps only the keys are shown.
+// `sekisho env list`: the variables of an Application and of its services, and the ConfigMaps and AppSecrets whose keys all
+// become variables. What secrets hold is in no answer of the API; of ConfigMaps only the keys are shown.
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
-import { serviceEnvironment } from '../../../api/apps/application/services.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type ConfigMap, configMaps } from '../../../api/builtin/core.ts'
+import { serviceEnvironment } from '../../../api/services/application-services.ts'
 import { isKubeError, lacksRight } from '../../../kube/client/errors.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'

@@ -1,7 +1,8 @@
 // The credentials of services in the pods of an Application, as variables and files, whatever a chart rendered; release jobs and
 // `sekisho run` take them from there. Jobs of charts are left out: their templates can never change. Pure; reads unchecked JSON.
-import { bindingFiles, type ServiceUse, serviceEnvironment } from '../../../api/apps/application/services.ts'
+
 import type { Application } from '../../../api/apps/application.ts'
+import { bindingFiles, type ServiceUse, serviceEnvironment } from '../../../api/services/application-services.ts'
 import { bindingSecretName } from '../../../api/services/binding-secret.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { podTemplatePath } from '../rendering/pod-rules.ts'

@@ -1,7 +1,7 @@
 // When an Application may use its services, what is said when not, and which change of a credential is a release.
 import { describe, expect, test } from 'vitest'
-import { ownedBindingName, type ServiceUse } from '../../../api/apps/application/services.ts'
 import type { Application } from '../../../api/apps/application.ts'
+import { ownedBindingName, type ServiceUse } from '../../../api/services/application-services.ts'
 import { bindingSecretName } from '../../../api/services/binding-secret.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import { onlyCredentials, serviceProblem, serviceVersions } from './service-checks.ts'

@@ -1,9 +1,10 @@
 // Whether the services of an Application can be used, what is said when not, and the versions of their credentials, by which a
 // replaced one makes a release. Pure. It knows names and versions only; credentials are in Secrets that this controller never
 // reads.
-import { bindingFiles, serviceEnvironment } from '../../../api/apps/application/services.ts'
+
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
+import { bindingFiles, serviceEnvironment } from '../../../api/services/application-services.ts'
 import { bindingAuthorityKey } from '../../../api/services/binding-secret.ts'
 import { serviceBinding } from '../../../api/services/service-binding.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'

@@ -5,13 +5,13 @@ import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'
 import { serviceFacts } from './service-facts.ts'
-import { bindingOf, classOf, entryOf, use } from './testing/service-objects.ts'
+import { bindingOf, classOf, entryOf } from './testing/service-objects.ts'
 
 const application: Application = {
   apiVersion: 'apps.sekisho.dev/v1alpha1',
   kind: 'Application',
   metadata: { name: 'shop', namespace: 'acme', uid: 'uid-shop' },
-  spec: { chart: 'web', services: [use()] },
+  spec: { chart: 'web', services: [{ name: 'db', instance: 'shop-db', access: 'ReadWrite' }] },
 }
 
 const instance = entryOf().instance

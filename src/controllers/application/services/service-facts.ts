@@ -1,7 +1,8 @@
 // What the caches know of the services that an Application uses: its entries with their ServiceBindings, instances and classes,
 // and what its pods must reach. Look-ups only.
-import { ownedBindingName, type ServiceUse } from '../../../api/apps/application/services.ts'
+
 import type { Application } from '../../../api/apps/application.ts'
+import { ownedBindingName, type ServiceUse } from '../../../api/services/application-services.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'

@@ -1,6 +1,7 @@
 // An entry of `spec.services` with its objects, for tests.
-import { ownedBindingName, type ServiceUse } from '../../../../api/apps/application/services.ts'
+
 import type { Application } from '../../../../api/apps/application.ts'
+import { ownedBindingName, type ServiceUse } from '../../../../api/services/application-services.ts'
 import { bindingSecretName } from '../../../../api/services/binding-secret.ts'
 import { type ServiceBinding, serviceBinding } from '../../../../api/services/service-binding.ts'
 import { type ServiceClass, serviceClass } from '../../../../api/services/service-class.ts'

@@ -1,12 +1,12 @@
 // Which services an Application uses: each entry gets a ServiceBinding of its own, whose credential its pods have as variables
 // and files. Data and pure functions.
-import { hashedName } from '../../../lib/text/bounded-name.ts'
-import { defineReasons } from '../../reasons/reason.ts'
-import { dnsLabel, objectName } from '../../schema/fields.ts'
-import { choice, flag, list, map, object, optional, text } from '../../schema/schema.ts'
-import { bindingAuthorityKey, bindingSecretKeys, maxBindingName } from '../../services/binding-secret.ts'
-import { type BindingAccess, bindingAccesses } from '../../services/service-binding.ts'
-import { appSecretKey } from '../app-secret.ts'
+import { hashedName } from '../../lib/text/bounded-name.ts'
+import { appSecretKey } from '../apps/app-secret.ts'
+import { defineReasons } from '../reasons/reason.ts'
+import { dnsLabel, objectName } from '../schema/fields.ts'
+import { choice, flag, list, map, object, optional, text } from '../schema/schema.ts'
+import { bindingAuthorityKey, bindingSecretKeys, maxBindingName } from './binding-secret.ts'
+import { type BindingAccess, bindingAccesses } from './service-binding.ts'
 
 /** Of the name of an entry: with a prefix the name of a volume. */
 const maxName = 40
