@@ -1,5 +1,5 @@
-// The PostgreSQL that tenants of the local cluster share, beside the one of the production form: another process, folder and port,
-// so that no tenant is a neighbour of the platform's own database.
+// The PostgreSQL that tenants of the local cluster share, beside the one of the production form: another process, folder and
+// port, so that no tenant is a neighbour of the platform's own database.
 import { join } from 'node:path'
 import type { Progress } from '../cluster/progress.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'

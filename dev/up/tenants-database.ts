@@ -1,5 +1,5 @@
-// The ServiceClass `postgresql` of the local cluster: a PostgreSQL server on this host, the account of the platform on it, and its
-// authority. The password is made once and kept in the Secret that data services read.
+// The ServiceClass `postgresql` of the local cluster: a PostgreSQL server on this host, the account of the platform on it,
+// and its authority. The password is made once and kept in the Secret that data services read.
 import { randomBytes } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { Progress } from '../cluster/progress.ts'

@@ -44,7 +44,10 @@ export function nextStep(facts: SlotFacts): Step {
   return settle(facts) ?? drain(facts) ?? renew(facts)
 }
 
-/** Brings the record in line with the Secret and the server, of which each can be ahead of it after a crash or a restored backup. */
+/**
+ * Brings the record in line with the Secret and the server, of which each can be ahead of it after a crash or a restored
+ * backup.
+ */
 function settle({ slots, live, held, now, overlapMilliseconds }: SlotFacts): Step | undefined {
   const isHeld = (slot: Slot): boolean => held?.slot === slot.slot && held.issuedAt.getTime() === slot.issuedAt.getTime()
   const current = slots.find(isHeld)

@@ -100,7 +100,10 @@ function extensionName(extension: string): string {
   return `"${extension}"`
 }
 
-/** Ends the database with all that is in it, its logins and its roles. Again it changes nothing; another's database is left alone. */
+/**
+ * Ends the database with all that is in it, its logins and its roles. Again it changes nothing; another's database is left
+ * alone.
+ */
 export async function dropInstance(server: Server, id: string): Promise<void> {
   const names = namesOf(id)
   const found = await server.asAdministrator(session => findDatabase(session, names.database))
