@@ -1,5 +1,5 @@
 // The direction of imports, and the only folder that may import each library. Each message says where to go instead.
-const processes = 'broker|controllers|admission|authorizer|cli'
+const processes = 'broker|controllers|admission|authorizer|data-services|cli'
 /** What a service of the controllers' process may use of the others; the rest use none. */
 const serviceRooms = {
   'token-desk': 'redelivery',
@@ -70,7 +70,7 @@ module.exports = {
           '\\.config\\.ts$',
           'worker\\.ts$',
           'standalone\\.ts$',
-          '^src/(services/network-probe|broker|controllers|admission|authorizer)/main\\.ts$',
+          '^src/(services/network-probe|broker|controllers|admission|authorizer|data-services)/main\\.ts$',
           '^src/store/migrate-main\\.ts$',
           '^src/retention/main\\.ts$',
           '^src/services/builds/source-store/main\\.ts$',
@@ -144,10 +144,12 @@ module.exports = {
       'Only the entry points open a process; everything else gets its parts from them.',
     ),
     ...Object.entries({
-      admission: 'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|services|broker|controllers',
-      authorizer: 'store|kube|github|identity|policy|services|broker|controllers|admission',
-      broker: 'services|controllers|admission|authorizer',
-      controllers: 'broker|admission|authorizer|identity/oidc',
+      admission:
+        'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|services|broker|controllers|data-services',
+      authorizer: 'store|kube|github|identity|policy|services|broker|controllers|admission|data-services',
+      broker: 'services|controllers|admission|authorizer|data-services',
+      controllers: 'broker|admission|authorizer|data-services|identity/oidc',
+      'data-services': 'store|github|identity|services|broker|controllers/(?!kit/)|admission|authorizer',
     }).map(([name, never]) => ({
       name: `${name}-never-loads`,
       severity: 'error',
@@ -196,7 +198,7 @@ module.exports = {
     },
     layer(
       'services-in-controllers-only',
-      '^src/(broker|admission|authorizer|cli)/',
+      '^src/(broker|admission|authorizer|data-services|cli)/',
       '^src/services/',
       "Services belong to the controllers' process, which holds the App keys.",
     ),
@@ -208,14 +210,27 @@ module.exports = {
       from: { path: '^src/controllers/([^/]+)/' },
       to: { path: '^src/controllers/[^/]+/', pathNot: '^src/controllers/($1|kit)/' },
     },
-    ...['broker', 'controllers', 'admission', 'authorizer', 'cli'].map(name =>
+    {
+      name: 'data-services-know-no-sibling',
+      severity: 'error',
+      comment: 'What two controllers of services share is a file of src/data-services, an adapter, or of src/controllers/kit.',
+      from: { path: '^src/data-services/(service-[^/]+)/' },
+      to: { path: '^src/data-services/service-[^/]+/', pathNot: '^src/data-services/$1/' },
+    },
+    layer(
+      'adapters-know-no-cluster',
+      '^src/data-services/(adapters|proofs|slots)/(?!.*\\.test\\.ts$)',
+      '^src/(?!data-services/(adapters|proofs|slots)/|lib/)',
+      'An adapter speaks to a server, and knows nothing of Kubernetes.',
+    ),
+    ...['broker', 'controllers', 'admission', 'authorizer', 'data-services', 'cli'].map(name =>
       layer(
         `${name}-alone`,
         `^src/${name}`,
         `^src/(${processes
           .split('|')
           .filter(other => other !== name)
-          .join('|')})/`,
+          .join('|')})/${name === 'data-services' ? '(?!kit/)' : ''}`,
         'Processes never import each other: they meet in the Kubernetes API, and in the tables that src/store/access/rights.ts gives to both.',
       ),
     ),
@@ -234,8 +249,11 @@ module.exports = {
     {
       name: 'prisma-only-in-store',
       severity: 'error',
-      comment: 'Use a repository of src/store.',
-      from: { path: '^(src|test)', pathNot: '^src/store' },
+      comment: 'Use a repository of src/store; databases of tenants are reached by src/data-services/adapters/postgresql.',
+      from: {
+        path: '^(src|test)',
+        pathNot: '^(src/(store|data-services/adapters/postgresql)|test/integration/data-services[.]test)',
+      },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },
     layer(
@@ -296,7 +314,7 @@ module.exports = {
       name: 'pure-decisions',
       severity: 'error',
       comment: 'gather reads, reconcile writes; decide, desired and status are functions of facts.',
-      from: { path: '^src/controllers/.*/(checks|decide|decide-[a-z]+|desired|status|halt)\\.ts$' },
+      from: { path: '^src/(controllers|data-services)/.*/(checks|decide|decide-[a-z]+|desired|status|halt)\\.ts$' },
       to: {
         path: '^(src/store|src/github/(?!types)|src/kube/(client/(?!errors|client[.]ts)|manager))|undici|^(node:)?(fs|child_process|http|https|net)$',
         dependencyTypesNot: ['type-only'],

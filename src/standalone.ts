@@ -1,6 +1,6 @@
-// The whole platform in one process: broker, controllers and admission on one database and one ServiceAccount. It connects the
-// parts and owns the order in which they start and stop; it decides nothing. `src/{broker,controllers,admission}/main.ts` run
-// them apart.
+// The whole platform in one process: broker, controllers, admission and data services on one ServiceAccount. It connects the
+// parts and owns the order in which they start and stop; it decides nothing.
+// `src/{broker,controllers,admission,data-services}/main.ts` run them apart.
 import { createAdmissionApp } from './admission/app.ts'
 import { sealerFrom } from './admission/app-secrets/public-key.ts'
 import { readAdmissionSettings } from './admission/config.ts'
@@ -8,6 +8,7 @@ import { createBrokerApp } from './broker/app.ts'
 import { readBrokerSettings } from './broker/config.ts'
 import { createControllersApp } from './controllers/app.ts'
 import { readControllersSettings } from './controllers/config.ts'
+import { createDataServicesApp } from './data-services/app.ts'
 import { processEnvironment, readTogether } from './lib/config.ts'
 import { readProcessSettings } from './process/config.ts'
 import { electedManager, openProcess } from './process/open-process.ts'
@@ -51,6 +52,7 @@ await runUntilStopped(async onStop => {
     store: store.controllers,
     settings: settings.controllers,
   })
+  const dataServices = createDataServicesApp({ ...process, manager })
   const { files, appSecretsKeyPath: _, ...called } = settings.admission
   const webhookCertificate = certificateFromFiles(files, { log })
   onStop(webhookCertificate.stop)
@@ -58,6 +60,6 @@ await runUntilStopped(async onStop => {
   const admission = createAdmissionApp({ clock, log, certificate: webhookCertificate, findSealer, ...called })
   // The webhook first: it reviews the writes of the others.
   const checks = { manager: manager.ready, store: store.healthy, admission: admission.ready }
-  await process.startInOrder([admission, manager, controllers, broker], checks)
+  await process.startInOrder([admission, dataServices, manager, controllers, broker], checks)
   log.info({ publicUrl: settings.broker.publicUrl.origin }, 'sekisho started')
 })

@@ -1,6 +1,7 @@
 // All attacks, in the order in which they are reported.
 import { statementAttacks } from './approvals/statements.ts'
 import type { Attack } from './attack.ts'
+import { bindingAttacks } from './bindings/service-bindings.ts'
 import { appSecretAttacks } from './cluster/app-secrets.ts'
 import { domainAttacks } from './cluster/domains.ts'
 import { execAttacks } from './cluster/exec.ts'
@@ -62,6 +63,7 @@ export const attacks: readonly Attack[] = [
   ...serviceAttacks,
   ...secretReadAttacks,
   ...appSecretAttacks,
+  ...bindingAttacks,
   ...mountAttacks,
   ...readAttacks,
   ...kubectlAttacks,

@@ -44,6 +44,8 @@ export type ClusterSettings = {
   readonly ingressTlsPort: number
   /** PostgreSQL of the production form, on the node address. */
   readonly postgresPort: number
+  /** The PostgreSQL that tenants share, on the node address. */
+  readonly tenantsPostgresPort: number
   readonly podCidr: string
   readonly podGateway: string
   readonly serviceCidr: string
@@ -120,6 +122,7 @@ export function readClusterSettings(
     ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
     ingressTlsPort: port('SEKISHO_INGRESS_TLS_PORT', 8446),
     postgresPort: port('SEKISHO_POSTGRES_PORT', 5432),
+    tenantsPostgresPort: port('SEKISHO_TENANTS_POSTGRES_PORT', 5433),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',
     serviceCidr: '10.96.0.0/12',

@@ -2,7 +2,14 @@
 // ServiceAccounts with their bindings, so that no binding names an account that a form does not have
 // (docs/adr/0064-one-set-of-policies-and-roles.md).
 import { stringify } from 'yaml'
-import { type Mode, modes, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
+import {
+  dataServicesNamespace,
+  type Mode,
+  modes,
+  namespaceRoles,
+  type PlatformProcess,
+  platformNamespace,
+} from '../../src/api/names.ts'
 import {
   type Place,
   type PlatformAccount,
@@ -19,12 +26,13 @@ const apiVersion = `${apiGroup}/v1`
 const labels = { 'app.kubernetes.io/part-of': 'sekisho' }
 
 /** Processes that call the API server. */
-const callers = ['broker', 'controllers'] as const
+const callers = ['broker', 'controllers', 'data-services'] as const
 
 const accountsIntro: Readonly<Record<Mode, string>> = {
   production:
     'A ServiceAccount for each process, bound to the roles of that process; admission has none, because it does not call the API server.',
-  standalone: 'One process is broker, controllers and admission, so one ServiceAccount is bound to the roles of all.',
+  standalone:
+    'One process is broker, controllers, admission and data-services, so one ServiceAccount is bound to the roles of all.',
 }
 const inTenants = 'In tenants’ namespaces the Tenant controller binds others (deploy/rbac/namespace-roles.yaml).'
 
@@ -48,6 +56,7 @@ function namespaceRolesYaml(): string {
     role({ kind: 'ClusterRole', name: namespaceRoles.brokerInApplications }, inPlace('broker', 'application')),
     role({ kind: 'ClusterRole', name: namespaceRoles.controllersInApplications }, inPlace('controllers', 'application')),
     role({ kind: 'ClusterRole', name: namespaceRoles.controllersInBuilds }, inPlace('controllers', 'build')),
+    role({ kind: 'ClusterRole', name: namespaceRoles.dataServicesInApplications }, inPlace('data-services', 'application')),
   ]
   return `${comment.map(line => `# ${line}\n`).join('')}${roles.join('---\n')}`
 }
@@ -60,6 +69,7 @@ function rolesOf(process: PlatformProcess): readonly (readonly [RoleName, readon
   const places: readonly (readonly [Place, RoleName])[] = [
     ['cluster', { kind: 'ClusterRole', name }],
     ['platform', { kind: 'Role', name, namespace: platformNamespace }],
+    ['data', { kind: 'Role', name, namespace: dataServicesNamespace }],
     ['default', { kind: 'Role', name, namespace: 'default' }],
   ]
   return places

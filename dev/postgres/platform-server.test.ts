@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { accountToRunAs } from './account.ts'
 import { findPostgres } from './find-postgres.ts'
 import { accessRules, serverConfiguration } from './platform-server.ts'
+import { tenantsAccessRules } from './tenants-server.ts'
 
 const run = promisify(execFile)
 const settings = { nodeAddress: '10.88.0.1', podCidr: '10.244.0.0/24', postgresPort: 5432 }
@@ -61,5 +62,13 @@ test('pods get in by TLS and password, to the one database; the superuser by the
     'local all postgres peer',
     'hostssl sekisho all 10.88.0.1/32 scram-sha-256',
     'hostssl sekisho all 10.244.0.0/24 scram-sha-256',
+  ])
+})
+
+test('tenants get into their server by TLS and password, and nobody by the network as the superuser of the operating system', () => {
+  expect(tenantsAccessRules(settings).trimEnd().split('\n')).toEqual([
+    'local all postgres peer',
+    'hostssl all all 10.88.0.1/32 scram-sha-256',
+    'hostssl all all 10.244.0.0/24 scram-sha-256',
   ])
 })

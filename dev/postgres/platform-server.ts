@@ -19,6 +19,17 @@ export type PlatformServer = {
   readonly query: (database: string, sql: string) => Promise<string>
 }
 
+/** Which of the servers on this host: its process, folder and port, and who gets in from where. */
+export type Place = {
+  readonly processName: string
+  readonly folder: string
+  readonly port: number
+  /** Names in the certificate, beside the address of the node. */
+  readonly hosts: readonly string[]
+  /** The text of pg_hba.conf. */
+  readonly access: string
+}
+
 const processName = 'postgres'
 const readyMilliseconds = 30_000
 const psql = '/usr/bin/psql'
@@ -36,17 +47,31 @@ export async function ensurePlatformServer(settings: ClusterSettings, progress: 
   await installMissing(progress, [{ name: debianPackage, program: psql, why: 'the database of the production form' }])
   const programs = findPostgres()
   if (programs === undefined) throw new Error(`psql is there and its server is not: apt-get install -y ${debianPackage}`)
+  const place: Place = {
+    processName,
+    folder: databaseFolder(settings),
+    port: settings.postgresPort,
+    hosts: [databaseHost, `${databaseHost}.${settings.clusterDomain}`],
+    access: accessRules(settings),
+  }
+  return ensureServer({ settings, programs, place }, progress)
+}
+
+type Server = { readonly settings: ClusterSettings; readonly programs: string; readonly place: Place }
+
+/** Starts the server unless it runs already; resolves when it answers. */
+export async function ensureServer({ settings, programs, place }: Server, progress: Progress): Promise<PlatformServer> {
   const account = await accountToRunAs()
-  if (account === undefined) throw new Error('the local production form needs root, as pods do')
-  const folder = databaseFolder(settings)
+  if (account === undefined) throw new Error('PostgreSQL of the local cluster needs root, as pods do')
+  const { folder } = place
   await makeFolders(folder, account)
   await requireReach(folder, account)
   if (!(await isAccessible(join(folder, 'data', 'PG_VERSION')))) await initialise(programs, folder, account)
-  const files = await writeConfiguration(settings, folder, account)
+  const files = await writeConfiguration(settings, place, account)
   const folders = devProcessFolders(settings)
   const outcome = await ensureRunning(
     {
-      name: processName,
+      name: place.processName,
       path: join(programs, 'postgres'),
       args: ['-D', join(folder, 'data'), '-c', `config_file=${files.configuration}`],
       configurationFiles: Object.values(files),
@@ -57,16 +82,16 @@ export async function ensurePlatformServer(settings: ClusterSettings, progress: 
     folders,
   )
   const query: PlatformServer['query'] = (database, sql) =>
-    runCommand(psql, [...connection(settings, folder), '-d', database, '-v', 'ON_ERROR_STOP=1', '-qtAX', '-f', '-'], {
+    runCommand(psql, [...connection(place), '-d', database, '-v', 'ON_ERROR_STOP=1', '-qtAX', '-f', '-'], {
       input: sql,
       account,
       folder: '/',
     })
   await waitUntil('an answer of PostgreSQL', () => query('postgres', 'SELECT 1').then(() => true), {
     timeoutMilliseconds: readyMilliseconds,
-    hopeless: () => hasEnded(processName, folders),
+    hopeless: () => hasEnded(place.processName, folders),
   })
-  progress.note(`PostgreSQL ${outcome}: ${settings.nodeAddress}:${settings.postgresPort}, data in ${folder}`)
+  progress.note(`PostgreSQL ${outcome}: ${settings.nodeAddress}:${place.port}, data in ${folder}`)
   return { query }
 }
 
@@ -74,8 +99,8 @@ export function stopPlatformServer(settings: ClusterSettings): Promise<boolean> 
   return stopProcess(processName, devProcessFolders(settings))
 }
 
-function connection(settings: ClusterSettings, folder: string): readonly string[] {
-  return ['-h', join(folder, 'run'), '-p', String(settings.postgresPort), '-U', 'postgres']
+function connection({ folder, port }: Place): readonly string[] {
+  return ['-h', join(folder, 'run'), '-p', String(port), '-U', 'postgres']
 }
 
 async function makeFolders(folder: string, { uid, gid }: Account): Promise<void> {
@@ -100,12 +125,13 @@ async function initialise(programs: string, folder: string, account: Account): P
 }
 
 /** Access of pods by TLS and password, of the superuser over the socket by the account of the process. */
-async function writeConfiguration(settings: ClusterSettings, folder: string, { uid, gid }: Account) {
+async function writeConfiguration(settings: ClusterSettings, place: Place, { uid, gid }: Account) {
+  const { folder, port, hosts, access } = place
   const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')
-  const leaf = await authority.leaf('postgres', {
-    commonName: 'sekisho-postgres',
+  const leaf = await authority.leaf(place.processName, {
+    commonName: `sekisho-${place.processName}`,
     usage: 'server',
-    names: [databaseHost, `${databaseHost}.${settings.clusterDomain}`],
+    names: hosts,
     addresses: [settings.nodeAddress],
   })
   const at = (name: string): string => join(folder, 'config', name)
@@ -117,8 +143,8 @@ async function writeConfiguration(settings: ClusterSettings, folder: string, { u
   }
   await copyFile(leaf.certificate, files.certificate)
   await copyFile(leaf.key, files.key)
-  await writeFile(files.access, accessRules(settings))
-  await writeFile(files.configuration, serverConfiguration(settings, folder, files))
+  await writeFile(files.access, access)
+  await writeFile(files.configuration, serverConfiguration({ ...settings, postgresPort: port }, folder, files))
   for (const file of Object.values(files)) {
     await chmod(file, 0o600)
     await chown(file, uid, gid)

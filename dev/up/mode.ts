@@ -12,7 +12,7 @@ export const platformNamespace = 'sekisho-system'
 /** The Deployments of each form. */
 export const deploymentsOf: { readonly [M in Mode]: readonly string[] } = {
   standalone: ['sekisho'],
-  production: ['sekisho-broker', 'sekisho-controllers', 'sekisho-admission'],
+  production: ['sekisho-broker', 'sekisho-controllers', 'sekisho-admission', 'sekisho-data-services'],
 }
 
 /** The mode that the user asked for with `MODE`; undefined when they did not. */

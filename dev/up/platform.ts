@@ -13,6 +13,7 @@ import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
 import { up as clusterUp } from '../cluster/up.ts'
 import { databaseFolder } from '../postgres/platform-server.ts'
+import { tenantsServerFolder } from '../postgres/tenants-server.ts'
 import { ensureGitHub, githubFolder, type LocalGitHub } from './github.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { forgetIntent } from './layers/intent.ts'
@@ -27,6 +28,7 @@ import { applyProductionSecrets, applyStandaloneSecrets, type SecretValues } fro
 import { apiServerUrl, mountedRegistryAuthority, platformSettings, registryAliases } from './settings-map.ts'
 import { applyFoundations, applyGitHubApp, bindPlatformAdmin, issuerAnswers, pushedImages, rolledOut, runTool } from './steps.ts'
 import { forgetHomes, formInCluster, removeFormer } from './switch-form.ts'
+import { offerDatabases } from './tenants-database.ts'
 
 /** Resolves to the form that runs then: the one that was asked for, else the one that ran, else the standalone form. */
 export async function platformUp(settings: ClusterSettings, progress: Progress, asked: Mode | undefined): Promise<Mode> {
@@ -64,6 +66,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings, mode))
   await progress.step('layers', () => endLayersOff({ settings, progress }))
+  await progress.step('databases for tenants', () => offerDatabases(kubectl, settings, progress))
   // kpack pulls and pushes the builder with a credential that the platform makes, and asks the platform for tokens.
   await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
   return mode
@@ -138,12 +141,13 @@ async function endLayersOff({ settings, progress }: { readonly settings: Cluster
 }
 
 /**
- * Deletes the state of the emulator, the database and the demo together with the cluster: a new cluster knows none of the
+ * Deletes the state of the emulator, the databases and the demo together with the cluster: a new cluster knows none of the
  * emulator's installations.
  */
 export async function forgetLocalState(settings: ClusterSettings): Promise<void> {
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(databaseFolder(settings), { recursive: true, force: true })
+  await rm(tenantsServerFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
   await forgetIntent(settings.stateFolder)
   await forgetHomes(settings)

@@ -48,7 +48,7 @@ export async function removeFormer(
 
 /** The Deployments are deleted last: as long as they exist, an interrupted change goes on with the next `up`. */
 async function deleteObjects(kubectl: Kubectl, settings: ClusterSettings, former: Mode, next: Mode): Promise<void> {
-  const leases = former === 'standalone' ? ['sekisho'] : ['sekisho-broker', 'sekisho-controllers']
+  const leases = former === 'standalone' ? ['sekisho'] : ['sekisho-broker', 'sekisho-controllers', 'sekisho-data-services']
   const own = [
     ...secretsOf[former].map(name => `secret/${name}`),
     ...leases.map(name => `lease/${name}`),

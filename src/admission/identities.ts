@@ -10,6 +10,8 @@ export type PlatformIdentities = {
   readonly brokers: readonly string[]
   /** May write status, finalizers, reserved Secrets and owned grants. */
   readonly controllers: readonly string[]
+  /** May write the status and finalizers of the kinds of services, and the Secrets with their credentials. */
+  readonly dataServices: readonly string[]
   /** Every user name of the platform, with what it may do. */
   readonly accounts: readonly { readonly username: string; readonly rights: readonly Right[] }[]
   /** Kubernetes' own controllers that delete objects when their namespace or owner is deleted. */
@@ -45,6 +47,7 @@ function usersOf(process: PlatformProcess): readonly string[] {
 export const platformIdentities: PlatformIdentities = {
   brokers: usersOf('broker'),
   controllers: usersOf('controllers'),
+  dataServices: usersOf('data-services'),
   accounts: platformAccounts.map(({ name, rights }) => ({ username: user(name), rights })),
   reapers: [
     'system:serviceaccount:kube-system:namespace-controller',

@@ -48,7 +48,7 @@ export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '
 
 /** Everything that defines a kind. */
 export type KindOptions<Spec extends TSchema, Status extends Record<string, TSchema>> = {
-  readonly group: 'tenancy' | 'github' | 'apps'
+  readonly group: 'tenancy' | 'github' | 'apps' | 'services'
   readonly kind: string
   readonly plural: string
   readonly shortNames: readonly string[]

@@ -194,6 +194,8 @@ export const kubernetesClientId = 'kubernetes'
 
 /** The namespace in which the platform runs. No tenant has access to it. */
 export const platformNamespace = 'sekisho-system'
+/** The Secrets with the accounts of shared servers. */
+export const dataServicesNamespace = 'sekisho-data'
 
 /** The namespace in which builds of the tenant of `namespace` run. */
 export function buildNamespaceOf(namespace: string): string {
@@ -251,10 +253,7 @@ export const tenantRoles = {
   auditor: 'sekisho:tenant-auditor',
 } as const
 
-/**
- * `standalone`: one process with one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each
- * of three.
- */
+/** `standalone`: one process, one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each. */
 export const modes = ['standalone', 'production'] as const
 export type Mode = (typeof modes)[number]
 
@@ -267,7 +266,7 @@ export function rebasePrefix(remoteSync: string): string {
 }
 
 /** The processes of the platform, which hold different rights. */
-export const platformProcesses = ['broker', 'controllers', 'admission'] as const
+export const platformProcesses = ['broker', 'controllers', 'admission', 'data-services'] as const
 export type PlatformProcess = (typeof platformProcesses)[number]
 
 /** The name of a process's ServiceAccount in the platform's namespace; of its Lease too, where it has one. */
@@ -295,4 +294,5 @@ export const namespaceRoles = {
   brokerInApplications: 'sekisho:broker-application-namespace',
   controllersInApplications: 'sekisho:controllers-application-namespace',
   controllersInBuilds: 'sekisho:controllers-build-namespace',
+  dataServicesInApplications: 'sekisho:data-services-application-namespace',
 } as const

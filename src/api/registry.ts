@@ -20,6 +20,9 @@ import { repositoryGrant } from './github/repository-grant.ts'
 import type { KindDefinition } from './kind.ts'
 import { ownerLabel } from './names.ts'
 import type { KubeObject } from './resource.ts'
+import { serviceBinding } from './services/service-binding.ts'
+import { serviceClass } from './services/service-class.ts'
+import { serviceInstance } from './services/service-instance.ts'
 import { domainClaim } from './tenancy/domain-claim.ts'
 import { tenant } from './tenancy/tenant.ts'
 
@@ -42,6 +45,9 @@ export const kinds: readonly KindDefinition[] = [
   githubReport,
   appPipeline,
   previewApproval,
+  serviceClass,
+  serviceInstance,
+  serviceBinding,
 ]
 
 export type FollowerKind = KindDefinition<RepositoryFollower> & {

@@ -1,9 +1,10 @@
 // The Secrets in tenants' namespaces that are the platform's, by the prefixes of their names, and the names of those with GitHub
 // tokens, which say who may refer to them (docs/adr/0093-a-token-in-a-secret.md). Data and pure functions.
 import { appSecretPrefix, buildSecretPrefix, registrySecretPrefix, reservedSecretPrefix } from './names.ts'
+import { bindingSecretPrefix } from './services/binding-secret.ts'
 
 /** Nobody of a tenant reads or writes Secrets with such names by the Kubernetes API. */
-export const reservedSecretPrefixes = [reservedSecretPrefix, registrySecretPrefix, appSecretPrefix] as const
+export const reservedSecretPrefixes = [reservedSecretPrefix, registrySecretPrefix, appSecretPrefix, bindingSecretPrefix] as const
 
 /** As people read it: `ghtok-… or appsecret-…`. */
 export const reservedSecretNames = reservedSecretPrefixes.map(prefix => `${prefix}…`).join(' or ')

@@ -1,6 +1,12 @@
 // The names of the commands that people run (`sekisho run`, `sekisho shell`), which say whose they are.
 import { parseUserSubject } from './names.ts'
 
+/**
+ * Names the Application of a task. It is not the label of the Application's own pods, so that no Service and no rollout counts
+ * the task; and labels of our domain belong to the platform, which refuses them on what people create.
+ */
+export const taskLabel = 'sekisho-cli/task-of'
+
 /** Names of Jobs and pods that begin with this are of such commands. */
 export const taskNamePrefix = 'sekisho-run-'
 

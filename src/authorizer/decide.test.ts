@@ -24,7 +24,7 @@ const everyVerb = ['get', 'list', 'watch', 'update', 'patch', 'delete', 'deletec
 
 describe('Secrets', () => {
   test.each(everyVerb)('%s of a reserved one is denied, with the cure', verb => {
-    for (const name of ['ghtok-x', 'appsecret-shop', 'sekisho-registry-pull']) {
+    for (const name of ['ghtok-x', 'appsecret-shop', 'sekisho-registry-pull', 'binding-shop']) {
       expect(asks({ verb, name })).toContain(`the Secret ${name} is the platform’s`)
       expect(asks({ verb, name, namespace: 'tools' }), 'a namespace may be listed, its reserved Secrets not read').toContain(name)
       expect(asks({ verb, name })).toContain('docs/guide/authorizer.md')

@@ -145,6 +145,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
   const accounts = {
     broker: platformServiceAccount(deps.mode, 'broker'),
     controllers: platformServiceAccount(deps.mode, 'controllers'),
+    dataServices: platformServiceAccount(deps.mode, 'data-services'),
   }
   const tenantSettings = {
     network: networkOf(settings, registry.tokenPort),

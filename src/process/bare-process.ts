@@ -10,7 +10,7 @@ import { prometheusRegistry } from './metrics.ts'
 import type { Stop } from './run.ts'
 
 /** Which processes there are: the label `process` of their metrics, and part of their names in logs and at the API server. */
-export type ProcessName = 'standalone' | 'broker' | 'controllers' | 'admission' | 'authorizer'
+export type ProcessName = 'standalone' | 'broker' | 'controllers' | 'admission' | 'authorizer' | 'data-services'
 
 export type BareProcess = {
   readonly log: Log

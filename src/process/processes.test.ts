@@ -34,6 +34,8 @@ test.each([
   // Everything has a default; the certificate is not there.
   ['admission', []],
   ['authorizer', []],
+  // So has everything of data services; there is no API server.
+  ['data-services', []],
   [
     'broker',
     [

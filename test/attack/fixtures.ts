@@ -32,6 +32,7 @@ import { metadataFixtures } from './rows/metadata-rows.ts'
 import { budgetFixtures, podDeletionFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
 import { podLabelFixtures } from './rows/pod-label-rows.ts'
 import { runtimeClassFixtures, runtimeClassNamespaces } from './rows/runtime-class-rows.ts'
+import { serviceKindFixtures } from './rows/service-kind-rows.ts'
 import { proxyFixtures } from './rows/service-proxy-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
 import { tokenSecretFixtures } from './rows/token-secret-rows.ts'
@@ -135,7 +136,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     await admin.call('POST', path, object('dave', dave.user))
     await admin.call('POST', path, object('mia', mia.user))
   }
-  for (const name of ['plain', 'ghtok-held', 'sekisho-registry-pull', 'appsecret-shop'])
+  for (const name of ['plain', 'ghtok-held', 'sekisho-registry-pull', 'appsecret-shop', 'binding-shop'])
     await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name }))
   await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name: 'annotated', annotations: { 'kpack.io/git': 'x' } }))
   const environment = secretShapes['environment']
@@ -168,6 +169,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...changerFixtures,
     ...approvalFixtures,
     ...builtImageFixtures,
+    ...serviceKindFixtures,
   ])
     await makeExisting(admin, one)
   const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')

@@ -26,9 +26,10 @@ export const sidelined = person(1010)
 export const clusterAdministrator: Identity = { user: 'root', groups: ['system:masters'] }
 /** Bound to the ClusterRole with `administer` by the fixtures. */
 export const platformAdministrator = person(1)
-/** The platform's processes in the production form; matrix.ts renames the first two for the standalone form. */
+/** The platform's processes in the production form; matrix.ts renames those that write for the standalone form. */
 export const broker = serviceAccount('sekisho-system', 'sekisho-broker')
 export const controllers = serviceAccount('sekisho-system', 'sekisho-controllers')
+export const dataServices = serviceAccount('sekisho-system', 'sekisho-data-services')
 /** Has no right and is named by no rule. */
 export const admission = serviceAccount('sekisho-system', 'sekisho-admission')
 /** Same name, wrong namespace. */

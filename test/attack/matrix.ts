@@ -24,6 +24,7 @@ import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
 import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
+import { serviceKindProcessRows, serviceKindRows } from './rows/service-kind-rows.ts'
 import { proxyRows } from './rows/service-proxy-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
 import { taskRows } from './rows/task-rows.ts'
@@ -62,13 +63,14 @@ const everyForm: readonly Row[] = [
   ...claimTemplateRows,
   ...buildPodRows,
   ...accessRows,
+  ...serviceKindRows,
 ]
 
-const ofProcesses = /:sekisho-(broker|controllers)$/
+const ofProcesses = /:sekisho-(broker|controllers|data-services)$/
 
 /**
- * The rows of broker and controllers, and of who has such a name elsewhere, under the name of the ServiceAccount that is both
- * in the standalone form.
+ * The rows of broker, controllers and data-services, and of who has such a name elsewhere, under the name of the ServiceAccount
+ * that is all of them in the standalone form.
  */
 const standaloneRows: readonly Row[] = everyForm
   .filter(({ as }) => ofProcesses.test(as.user))
@@ -83,5 +85,6 @@ export const matrix: readonly Row[] = [
   ...ownProcessRows,
   ...approvalProcessRows,
   ...grantApprovalProcessRows,
+  ...serviceKindProcessRows,
   ...standaloneRows,
 ]

@@ -113,6 +113,8 @@ test('each pod of the production form has the Secrets of its level of trust, and
     'sekisho-registry-tokens-tls',
   ])
   expect(secretsOf(deployment('production', 'sekisho-admission'))).toEqual(['sekisho-admission-tls'])
+  // The accounts of servers are read from the API server, in the one namespace where they are.
+  expect(secretsOf(deployment('production', 'sekisho-data-services'))).toEqual([])
   const [job] = ofKind('production/migration', 'Job')
   expect(job && secretsOf(job.spec.template)).toEqual(['sekisho-database-owner'])
 })
@@ -130,7 +132,7 @@ test('a pod that calls no API server has no token for one', () => {
 
 test('the production form replaces pods one by one, spread over nodes, and a drain leaves one of two', () => {
   const deployments = ofKind('production', 'Deployment').filter(({ metadata }) => metadata.name !== 'sekisho-network-probe')
-  expect(deployments).toHaveLength(3)
+  expect(deployments).toHaveLength(4)
   for (const { spec } of deployments)
     expect(spec).toMatchObject({ replicas: 2, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } })
   const budgets = ofKind('production', 'PodDisruptionBudget')

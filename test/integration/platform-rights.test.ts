@@ -15,7 +15,13 @@ import { type Account, giveRights } from '../fixtures/platform-rights.ts'
 
 const tenantNamespace = 'rights-acme'
 const buildNamespace = 'rights-acme-build'
-const accounts: readonly Account[] = ['sekisho', 'sekisho-broker', 'sekisho-controllers', 'sekisho-admission']
+const accounts: readonly Account[] = [
+  'sekisho',
+  'sekisho-broker',
+  'sekisho-controllers',
+  'sekisho-admission',
+  'sekisho-data-services',
+]
 
 type Asked = {
   readonly verb: string
@@ -215,6 +221,24 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     ]),
     ...inEach({ verb: 'create', group: 'coordination.k8s.io', resource: 'leases' }),
   ],
+  // The passwords of the servers are its alone, and nothing else is.
+  'sekisho-data-services': [
+    ...secretsOf(...brokerSecrets, ...controllersSecrets, ...appKeys, 'sekisho-registry-platform', 'sekisho-admission-tls'),
+    ...['get', 'create', 'patch', 'delete'].flatMap(verb => [
+      { verb, resource: 'secrets', namespace: buildNamespace },
+      ...['pods', 'configmaps', 'serviceaccounts'].flatMap(resource => inEach({ verb, resource })),
+      ...['deployments', 'replicasets'].flatMap(resource => inEach({ verb, group: 'apps', resource })),
+      ...['applications', 'appsecrets', 'remotesyncs'].flatMap(resource => inEach({ verb, group: 'apps.sekisho.dev', resource })),
+      ...['installations', 'repositorygrants'].flatMap(resource => inEach({ verb, group: 'github.sekisho.dev', resource })),
+      ...everywhere.map(namespace => rolebindings(verb, namespace)),
+    ]),
+    ...['create', 'patch', 'delete'].flatMap(verb => [
+      { verb, group: 'services.sekisho.dev', resource: 'serviceclasses' },
+      { verb, group: 'tenancy.sekisho.dev', resource: 'tenants' },
+      ...inEach({ verb, resource: 'namespaces' }),
+    ]),
+    ...['sekisho', 'sekisho-broker', 'sekisho-controllers'].map(name => lease('patch', name)),
+  ],
 }
 
 describe.each(accounts)('the ServiceAccount %s', account => {
@@ -226,6 +250,14 @@ describe.each(accounts)('the ServiceAccount %s', account => {
     const ofOthers = account === 'sekisho-broker' || account === 'sekisho-admission' ? otherAccountsNever : []
     expect(await allowedOf(account, [...neverOf[account], ...ofOthers])).toEqual([])
   })
+})
+
+test('everybody who signed in reads which services there are, and nobody by that writes one or reads another kind', async () => {
+  const person = (verb: string, resource: string) =>
+    mayUser('github|github.com|7', { verb, group: 'services.sekisho.dev', resource })
+  for (const verb of ['get', 'list', 'watch']) expect(await person(verb, 'serviceclasses')).toBe(true)
+  for (const verb of ['create', 'update', 'patch', 'delete']) expect(await person(verb, 'serviceclasses')).toBe(false)
+  for (const resource of ['serviceinstances', 'servicebindings']) expect(await person('list', resource)).toBe(false)
 })
 
 test('the questions are understood: the same ones are allowed to an administrator, and a right of each account to it', async () => {

@@ -1,7 +1,7 @@
 // The requests that the platform's ServiceAccounts sent, from the audit log of an API server, and how they compare with the
 // rights that the ServiceAccounts have: a request that no right covers, and a verb that no request used. Pure.
 import { attackUserAgent } from '../../dev/attack/world/http.ts'
-import { platformNamespace } from '../../src/api/names.ts'
+import { dataServicesNamespace, platformNamespace } from '../../src/api/names.ts'
 import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
 import { wallProbeAccount } from '../../src/api/wall-names.ts'
 import { asObject, type JsonObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
@@ -17,7 +17,7 @@ export type Call = {
   readonly group: string
   /** With the subresource: `pods/log`. */
   readonly resource: string
-  readonly where: 'cluster' | 'platform' | 'default' | 'tenant'
+  readonly where: 'cluster' | 'platform' | 'data' | 'default' | 'tenant'
   readonly name: string
 }
 
@@ -73,12 +73,14 @@ function isProbed(event: JsonObject | undefined): boolean {
 function placeOf(plural: string, namespace: string | undefined, verb: string | undefined): Call['where'] {
   if (namespace === undefined || (plural === 'namespaces' && (verb === 'create' || verb === 'get'))) return 'cluster'
   if (namespace === platformNamespace) return 'platform'
+  if (namespace === dataServicesNamespace) return 'data'
   return namespace === 'default' ? 'default' : 'tenant'
 }
 
 const placesOf: Readonly<Record<Call['where'], readonly Place[]>> = {
   cluster: ['cluster'],
   platform: ['cluster', 'platform'],
+  data: ['cluster', 'data'],
   default: ['cluster', 'default'],
   // Tests give the platform's rights in namespaces of their own.
   tenant: ['cluster', 'application', 'build', 'platform'],

@@ -12,7 +12,7 @@ import { platformNamespace } from '../world/targets.ts'
 import { bindHolder } from './built-in-roles.ts'
 
 const builds = `${neighbourNamespace}-build`
-const reserved = ['appsecret-attack', 'sekisho-registry-pull', 'ghtok-attack']
+const reserved = ['appsecret-attack', 'sekisho-registry-pull', 'ghtok-attack', 'binding-attack']
 
 /** An answer of RBAC, which is not expected, would say that nobody asked the authorizer. */
 function judge(answer: HttpAnswer): Verdict {

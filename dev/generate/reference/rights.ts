@@ -9,15 +9,16 @@ const places: Readonly<Record<Place, string>> = {
   application: 'namespaces of tenants',
   build: 'build namespaces of tenants',
   platform: '`sekisho-system`',
+  data: '`sekisho-data`',
   default: '`default`',
 }
 
-const order: readonly Place[] = ['cluster', 'application', 'build', 'platform', 'default']
+const order: readonly Place[] = ['cluster', 'application', 'build', 'platform', 'data', 'default']
 
 const standalone = platformServiceAccount('standalone', 'controllers')
 const production = platformAccounts.filter(({ mode }) => mode === 'production')
 
-const introduction = `In the standalone form \`${standalone}\` has the rights of all three ServiceAccounts.
+const introduction = `In the standalone form \`${standalone}\` has the rights of all ServiceAccounts.
 
 The rights in namespaces of tenants come from RoleBindings that the Tenant controller makes there; no ServiceAccount has them in the whole cluster. The
 policies \`sekisho-own-writes\`, \`sekisho-own-namespaces\` and \`sekisho-own-role-bindings\` refuse every other write by these ServiceAccounts,

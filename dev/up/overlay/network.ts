@@ -8,7 +8,7 @@ import { patchOf } from './part.ts'
 type Rule = { readonly to: readonly object[]; readonly ports: readonly object[] }
 
 export function networkPatches(settings: ClusterSettings, mode: Mode): readonly object[] {
-  const { nodeAddress, podGateway, podCidr, registryPort, ports, postgresPort } = settings
+  const { nodeAddress, podGateway, podCidr, registryPort, ports, postgresPort, tenantsPostgresPort } = settings
   const node = [nodeAddress, podGateway].map(address => ({ ipBlock: { cidr: `${address}/32` } }))
   const tcp = (port: number) => ({ protocol: 'TCP', port })
   const toNode = (...numbers: readonly number[]): Rule => ({ to: node, ports: numbers.map(tcp) })
@@ -17,12 +17,20 @@ export function networkPatches(settings: ClusterSettings, mode: Mode): readonly 
   const replace = (name: string, path: string, value: unknown): object =>
     patchOf({ kind: 'NetworkPolicy', name }, { op: 'replace', path, value })
   const database = mode === 'production' ? [postgresPort] : []
+  // One pod is both in the standalone form.
+  const tenants = mode === 'standalone' ? [tenantsPostgresPort] : []
   return [
     replace('sekisho-admission', '/spec/ingress', [{ from: node, ports: [tcp(9443)] }]),
     replace('sekisho-access-records', '/spec/ingress', [{ from: node, ports: [tcp(9444)] }]),
     // All that the broker talks to is on the node: it needs nothing of the internet.
     replace('sekisho-broker-egress', '/spec/egress', [toNode(ports.apiServer, githubPort, ...database)]),
     add('sekisho-broker', '/spec/ingress/0/from/0/ipBlock/except', [podCidr]),
-    add('sekisho-controllers-egress', '/spec/egress/-', toNode(ports.apiServer, githubPort, registryPort, ...database)),
+    add(
+      'sekisho-controllers-egress',
+      '/spec/egress/-',
+      toNode(ports.apiServer, githubPort, registryPort, ...database, ...tenants),
+    ),
+    // It needs nothing but the API server and the server that tenants share.
+    replace('sekisho-data-services-egress', '/spec/egress', [toNode(ports.apiServer, tenantsPostgresPort)]),
   ]
 }

@@ -13,8 +13,8 @@ export function secretManifest(name: string, data: SecretData, type = 'Opaque'):
 }
 
 /** The values of a Secret in the cluster; empty when there is none. */
-export async function secretData(kubectl: Kubectl, name: string): Promise<SecretData> {
-  const found = (await kubectl.read(['secret', name, '-n', namespace])) as { readonly data?: SecretData } | undefined
+export async function secretData(kubectl: Kubectl, name: string, where: string = namespace): Promise<SecretData> {
+  const found = (await kubectl.read(['secret', name, '-n', where])) as { readonly data?: SecretData } | undefined
   return Object.fromEntries(
     Object.entries(found?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
   )

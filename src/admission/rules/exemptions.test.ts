@@ -13,7 +13,7 @@ const deputies: Readonly<Record<DeputyIdentities, true>> = {
   volumeBinders: true,
   certificateManagers: true,
 }
-const ours = ['brokers', 'controllers', 'accounts']
+const ours = ['brokers', 'controllers', 'dataServices', 'accounts']
 const all: readonly (Rule | PolicyRule)[] = [...rules, ...policyRules, ...ownRules]
 
 /** The identities that the rule looks at, in whichever of its forms. */

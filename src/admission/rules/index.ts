@@ -27,6 +27,7 @@ import { ownedWriters } from './kinds/owned-writers.ts'
 import { platformKinds } from './kinds/platform-kinds.ts'
 import { releaseWriters } from './kinds/release-writers.ts'
 import { requestedBy } from './kinds/requested-by.ts'
+import { serviceClassWriters } from './kinds/service-class-writers.ts'
 import { statusWriters } from './kinds/status-writers.ts'
 import { tenantWriters } from './kinds/tenant-writers.ts'
 import { namespaceGuard } from './metadata/namespace-guard.ts'
@@ -72,6 +73,7 @@ export const rules: readonly Rule[] = [
   tenantWriters,
   domainClaimWriters,
   platformKinds,
+  serviceClassWriters,
   releaseWriters,
   reportWriters,
   previewApprovalWriters,

@@ -4,6 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { serviceReasons, servicesField } from '../services/application-services.ts'
 import { cronField } from './application/cron.ts'
 import { domainsField, redirectReasons, redirectRules, redirectsField, tlsField } from './application/domains.ts'
 import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
@@ -79,6 +80,7 @@ const reasons = defineReasons(
   autoscalingReasons,
   redirectReasons,
   imageReasons,
+  serviceReasons,
   rightMissing,
 )
 
@@ -149,6 +151,7 @@ export const application = defineKind({
       ),
       env: optional(applicationEnvironmentField),
       envFrom: optional(environmentSourcesField),
+      services: optional(servicesField),
       tls: optional(tlsField),
       domains: optional(domainsField),
       redirects: optional(redirectsField),

@@ -23,6 +23,7 @@ export function releaseAuthor({ by, reason }: Pick<Release['spec'], 'by' | 'reas
   if (kind === 'User') return personText(name, login)
   if (kind === 'RemoteSync') return login === undefined ? `RemoteSync ${name}` : `RemoteSync ${name} of ${login}`
   if (kind === 'Tag') return `tag ${name}`
+  if (reason === 'CredentialReplaced') return 'the platform, which replaced the credential of a service'
   if (reason === 'SecretChanged') return 'whoever changed the AppSecret: not recorded here'
   if (alsoChangedBy !== undefined) return `${personText(alsoChangedBy, login)}, perhaps with others ${programOf(name)}`
   return `somebody ${programOf(name)}: not recorded`

@@ -94,7 +94,8 @@ export const release = defineKind({
       }),
       secretVersions: optional(
         map(text({ description: 'The value of `status.version`.', max: 128 }), {
-          description: 'The AppSecrets that it used, with their versions then. It never has a value of a secret.',
+          description:
+            'The AppSecrets that it used, and the ServiceBindings as `service:<name of the entry>`, with their versions then. It never has a value of a secret.',
           max: 300,
         }),
       ),
@@ -129,10 +130,21 @@ export const release = defineKind({
         { description: 'Where the change came from, as far as it is known for certain.' },
       ),
       reason: choice(
-        ['First', 'NewCommit', 'NewImage', 'Promoted', 'Rebased', 'TagMoved', 'SpecChanged', 'SecretChanged', 'Retried'],
+        [
+          'First',
+          'NewCommit',
+          'NewImage',
+          'Promoted',
+          'Rebased',
+          'TagMoved',
+          'SpecChanged',
+          'SecretChanged',
+          'CredentialReplaced',
+          'Retried',
+        ],
         {
           description:
-            'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Rebased`: the image is the one before on a newer run image of its builder; its commit is the same. `TagMoved`: the tag that `spec.followTag` follows means another image, and nothing else changed. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
+            'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Rebased`: the image is the one before on a newer run image of its builder; its commit is the same. `TagMoved`: the tag that `spec.followTag` follows means another image, and nothing else changed. `CredentialReplaced`: the credential of a service was replaced by another one, and nothing else changed. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
         },
       ),
     },

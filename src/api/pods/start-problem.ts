@@ -3,6 +3,7 @@
 // Kubernetes 1.34.
 import { applicationReasons as reasons } from '../apps/application.ts'
 import { appSecretPrefix } from '../names.ts'
+import { bindingSecretPrefix } from '../services/binding-secret.ts'
 import { type PodProblem, problem } from './problem.ts'
 
 /**
@@ -43,9 +44,10 @@ export function programProblem(process: string, { program, cause, isPruned }: Mi
   return problem(reasons.commandNotFound, `process ${process} cannot start: ${what}`, cure)
 }
 
-/** A Secret of an AppSecret is named as the AppSecret: people know no other. */
+/** A Secret of an AppSecret or a ServiceBinding is named as that: people know no other. */
 function sourceOf(kind: string, name: string): string {
   if (kind.toLowerCase() === 'configmap') return `ConfigMap ${name}`
+  if (name.startsWith(bindingSecretPrefix)) return `ServiceBinding ${name.slice(bindingSecretPrefix.length)}`
   return name.startsWith(appSecretPrefix) ? `AppSecret ${name.slice(appSecretPrefix.length)}` : `Secret ${name}`
 }
 

@@ -1,9 +1,9 @@
-// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no
-// namespace. Everything that they write into tenants' namespaces they may by RoleBindings that the Tenant controller makes
-// there. They list no Secrets; outside of tenants' namespaces they read Secrets by their names only.
+// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no namespace;
+// in tenants' namespaces they write by RoleBindings of the Tenant controller. They list no Secrets, and read others by name.
 import { domain } from '../kind.ts'
 import { admissionWebhook, isolatedServiceAccount, namespaceRoles, tenantRoles } from '../names.ts'
 import { controllersRightsInPlatform } from './controllers-in-platform.ts'
+import { controllersRightsOfServices } from './controllers-of-services.ts'
 import { controllersRightsOfTenants } from './controllers-of-tenants.ts'
 import type { Right } from './right.ts'
 
@@ -295,5 +295,6 @@ export const controllersRights: readonly Right[] = [
   ...clusterWide,
   ...controllersRightsOfTenants,
   ...controllersRightsInPlatform,
+  ...controllersRightsOfServices,
   { place: 'default', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
 ]

@@ -1,9 +1,10 @@
 // The rights of every process, and of every ServiceAccount in both forms. In `standalone` one ServiceAccount has those of all
-// three processes.
+// processes.
 import { type Mode, modes, type PlatformProcess, platformProcesses, platformServiceAccount } from '../names.ts'
 import { admissionRights } from './admission.ts'
 import { brokerRights } from './broker.ts'
 import { controllersRights } from './controllers.ts'
+import { dataServicesRights } from './data-services.ts'
 import type { Right, Verb } from './right.ts'
 
 export { type Place, type Right, roleRule, type Verb, writingVerbs } from './right.ts'
@@ -13,6 +14,7 @@ export const processRights: Readonly<Record<PlatformProcess, readonly Right[]>> 
   broker: brokerRights,
   controllers: controllersRights,
   admission: admissionRights,
+  'data-services': dataServicesRights,
 }
 
 /** The process elects a leader by a Lease of its name. A Lease is made by a plain create, which has no name. */

@@ -5,10 +5,10 @@ import type { RoleRule } from '../tenancy/tenant-roles.ts'
 
 /**
  * Where a right holds. `cluster`: objects without a namespace, and reads in all namespaces. `application`, `build`: the two
- * namespaces of each tenant, by RoleBindings that the Tenant controller makes there. `platform`: sekisho-system. `default`: the
- * namespace in which Kubernetes keeps Events about objects without a namespace.
+ * namespaces of each tenant, by RoleBindings that the Tenant controller makes there. `platform`: sekisho-system. `data`:
+ * sekisho-data. `default`: the namespace in which Kubernetes keeps Events about objects without a namespace.
  */
-export type Place = 'cluster' | 'application' | 'build' | 'platform' | 'default'
+export type Place = 'cluster' | 'application' | 'build' | 'platform' | 'data' | 'default'
 
 /**
  * The verbs of RBAC that our client sends. A server-side apply is authorized as `patch`, and as `create` too when it makes the

@@ -96,8 +96,8 @@ export const boundedKinds: readonly BoundedKind[] = [
   { ...bounded('', 'services', write, 50), perApplication: 1 },
   bounded('', 'configmaps', write, 100),
   bounded('', 'persistentvolumeclaims', write, 20),
-  // Two for each Application: those behind AppSecrets.
-  { ...bounded('', 'secrets', ['create', 'update'], 100), perApplication: 2 },
+  // Six for each Application: those behind two AppSecrets and four ServiceBindings.
+  { ...bounded('', 'secrets', ['create', 'update'], 100), perApplication: 6 },
   { ...bounded('apps', 'deployments', write, 30), perApplication: 2 },
   bounded('apps', 'statefulsets', write, 20),
   { ...bounded('apps', 'replicasets', [], 330), perApplication: 8 },

@@ -22,6 +22,9 @@ import { halt } from '../../api/github/halt.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { jobNameLabel, labels } from '../../api/names.ts'
 import { isOf, type KubeObject, type ResourceType } from '../../api/resource.ts'
+import { serviceBinding } from '../../api/services/service-binding.ts'
+import { serviceClass } from '../../api/services/service-class.ts'
+import { serviceInstance } from '../../api/services/service-instance.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -44,6 +47,10 @@ export const chartIndex = 'chart'
 export const haltIndex = 'application/halt'
 /** Applications by the `namespace/name` of the AppSecrets that they use. */
 export const secretIndex = 'application/secret'
+/** Applications by the `namespace/name` of the ServiceInstances that they use. */
+export const serviceIndex = 'application/service'
+/** ServiceInstances by the name of their class. */
+export const serviceClassIndex = 'application/service-class'
 /** Applications that follow a tag, by their namespace. */
 export const followingIndex = 'application/following'
 /** Applications by the name of the tag that they follow. */
@@ -83,6 +90,10 @@ export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: str
     halts: manager.cache(halt),
     grants: manager.cache(repositoryGrant),
     appSecrets: manager.cache(appSecret),
+    /** Those of Applications. */
+    serviceBindings: manager.cache(serviceBinding, labelled),
+    serviceInstances: manager.cache(serviceInstance),
+    serviceClasses: manager.cache(serviceClass),
     foreignIngresses: manager.cache(ingresses, foreign),
   }
 }
@@ -103,6 +114,11 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.applications.addIndex(secretIndex, ({ metadata, spec }) =>
     usedSecrets(spec).map(name => `${metadata.namespace}/${name}`),
   )
+  caches.applications.addIndex(serviceIndex, ({ metadata, spec }) =>
+    (spec.services ?? []).map(({ instance }) => `${metadata.namespace}/${instance}`),
+  )
+  caches.serviceInstances.addIndex(serviceClassIndex, ({ spec }) => [spec.class])
+  caches.serviceBindings.addIndex(ownerIndex, ownersOf)
   caches.applications.addIndex(followingIndex, ({ metadata, spec }) =>
     spec.followTag === true ? [metadata.namespace ?? ''] : [],
   )

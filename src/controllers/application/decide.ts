@@ -4,9 +4,10 @@ import { restartedAnnotation, runtimeClassAnnotation } from '../../api/names.ts'
 import { dnsLabel } from '../../api/schema/fields.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { type Check, firstRefusal } from '../../policy/check.ts'
 import type { ChartInput } from '../../services/charts/chart-input.ts'
 import { placeOfImage } from '../../services/registry/image-place.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import { hostChecks, hostsOf } from './domains/hosts.ts'
 import { redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
@@ -16,6 +17,8 @@ import { cronOf, environmentOf, maxProcesses, runningIn } from './image/processe
 import { literalInput } from './rendering/literal-input.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
+import { boundService } from './services/bound-pods.ts'
+import { serviceProblem, serviceVersions } from './services/service-checks.ts'
 
 /**
  * What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, if nothing else is
@@ -125,13 +128,14 @@ const issuerIsAllowed: Check<Facts> = ({ application: { spec }, certificateIssue
  * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none
  * either; a host that belongs to another tenant is refused before a proof for another one is requested (`missingProof`).
  */
-const checks: readonly Check<Facts>[] = [
+const checks: readonly Check<Facts, Refusal>[] = [
   nameIsLabel,
   hasImage,
   imageIsOwn,
   tagIsKnown,
   chartExists,
   secretsExist,
+  serviceProblem,
   imageIsReadable,
   processesAreFew,
   somethingRuns,
@@ -166,11 +170,11 @@ function scaled(processes: ChartInput['processes'], replicas: number | undefined
 }
 
 /** A change of any of them replaces the pods. */
-function podAnnotationsOf({ application: { spec }, secrets, tenant }: Facts): Pick<ChartInput, 'podAnnotations'> {
+function podAnnotationsOf({ application: { spec }, secrets, services, tenant }: Facts): Pick<ChartInput, 'podAnnotations'> {
   const runtimeClass = tenant?.status?.runtimeClasses?.[spec.isolated === true ? 'isolated' : 'applications']
   const runtime = runtimeClass === undefined ? {} : { [runtimeClassAnnotation]: runtimeClass }
   const restarted = spec.restartedAt === undefined ? {} : { [restartedAnnotation]: spec.restartedAt }
-  const podAnnotations = { ...secretAnnotations(spec, secrets), ...restarted, ...runtime }
+  const podAnnotations = { ...secretAnnotations(spec, secrets, serviceVersions({ services })), ...restarted, ...runtime }
   return Object.keys(podAnnotations).length === 0 ? {} : { podAnnotations }
 }
 
@@ -208,7 +212,7 @@ function inputOf(facts: Facts, image: string): ChartInput {
 }
 
 function renderOf(facts: Facts): Render {
-  const { application, chart, redirectAnnotations, account, tokens } = facts
+  const { application, chart, redirectAnnotations, account, tokens, services, reach } = facts
   const { image } = application.spec
   // The checks exclude this; the compiler does not know it.
   if (chart?.lookup.kind !== 'found' || image === undefined)
@@ -216,7 +220,14 @@ function renderOf(facts: Facts): Render {
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
   const input = literalInput(inputOf(facts, image))
-  return { source, input, redirects, ...defined({ account, tokens }), timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  const bound = services.map(({ use, bindingName }) => boundService(use, bindingName, application.spec))
+  return {
+    ...{ source, input, redirects },
+    ...defined({ account, tokens }),
+    ...(bound.length === 0 ? {} : { bound }),
+    ...(reach.length === 0 ? {} : { reach }),
+    timeoutMilliseconds: chart.timeoutSeconds * 1000,
+  }
 }
 
 /** The first refusal, or what to render. */

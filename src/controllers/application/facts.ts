@@ -8,6 +8,7 @@ import type { ObjectFacts } from './objects/apply-objects.ts'
 import type { ReleaseFacts } from './releases/release-content.ts'
 import type { PodAccount } from './rendering/account.ts'
 import type { SecretFacts } from './secrets/secret-checks.ts'
+import type { ServiceFacts } from './services/service-facts.ts'
 
 /** The platform's image registry, and the Secret with which pods pull from it; none when it asks for no credential. */
 export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret: string | undefined }
@@ -16,7 +17,8 @@ export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret
 export type Facts = HostFacts &
   ImageFacts &
   ObjectFacts &
-  PodAccount & {
+  PodAccount &
+  ServiceFacts & {
     readonly registry: ImageRegistry
     /** The ClusterIssuers that Applications may name. */
     readonly certificateIssuers: readonly string[]

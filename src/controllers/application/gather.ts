@@ -41,6 +41,8 @@ import { releaseOfJob } from './releases/release-job.ts'
 import type { PodAccount } from './rendering/account.ts'
 import { isKeptClaimOf } from './rendering/volume-claim-rules.ts'
 import { type SecretFacts, secretVersions } from './secrets/secret-checks.ts'
+import { serviceVersions } from './services/service-checks.ts'
+import { serviceFacts } from './services/service-facts.ts'
 
 export type GatherDeps = {
   readonly caches: ApplicationCaches
@@ -96,6 +98,7 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
       lookup: findChartSource(chart, configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap })),
     },
     secrets: secretFacts(caches, application),
+    ...serviceFacts(caches, application),
     children: new Map([...owned, ...kept].map(child => [entryText(entryOf(child)), child])),
     volumeClaims: new Set(claims.map(claim => entryText(entryOf(claim)))),
     present: union(application.status?.inventory ?? [], owned.map(entryOf)),
@@ -140,7 +143,10 @@ function releaseFacts(caches: ApplicationCaches, application: Application): Rele
     jobs,
     podsOfJobs: new Map(podsOfJobs),
     syncs: caches.remoteSyncs.byIndex(syncIndex, `${namespace}/${name}`),
-    secretVersions: secretVersions(application.spec, secretFacts(caches, application)),
+    secretVersions: {
+      ...secretVersions(application.spec, secretFacts(caches, application)),
+      ...serviceVersions(serviceFacts(caches, application)),
+    },
   }
 }
 

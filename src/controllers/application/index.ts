@@ -25,6 +25,7 @@ import { type RepositoryGrant, repositoryGrant } from '../../api/github/reposito
 import { labels, platformNamespace } from '../../api/names.ts'
 import { problemFields } from '../../api/pods/pod-problem.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
+import { serviceBinding } from '../../api/services/service-binding.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
@@ -59,6 +60,7 @@ import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
 import { createManifestSource } from './rendering/manifest-source.ts'
 import { measuredOf } from './rollout/autoscaling.ts'
+import { serviceWatches } from './services/service-watches.ts'
 
 export type ApplicationControllerDeps = Pick<
   ApplicationDeps,
@@ -141,6 +143,7 @@ function watchesOf(
     watches(appSecret, changed => caches.applications.byIndex(secretIndex, keyText(keyOf(changed))).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, metadata.deletionTimestamp, status?.version, status?.keys]),
     }),
+    ...serviceWatches(caches),
     watches(tenant, changed => withDomains(ofTenant(changed)).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
     }),
@@ -211,7 +214,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     // What each writes makes the API server and its controllers work several times as long: a tenant that changes all its
     // Applications at once would keep all other tenants waiting.
     perTenant: 2,
-    owns: [deployments, services, ingresses, cronJobs, jobs, release],
+    owns: [deployments, services, ingresses, cronJobs, jobs, release, serviceBinding],
     ownsLabelSelector: applicationSelector,
     watches: watchesOf(caches, deps.ingress, { tags, images }),
     reconcile: context => reconcileApplication(all, context),

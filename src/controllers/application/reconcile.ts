@@ -1,6 +1,7 @@
 // Brings one Application to what its spec asks for, in three stages: release (which one is to run), objects (those that its chart
 // renders) and rollout (what became of it). Facts are gathered and decided about first; the status is reported here, once.
-// Order: DomainClaims, the Release and its job, what the status must name beforehand, new and changed objects, prune, the status.
+// Order: ServiceBindings, DomainClaims, the Release and its job, what the status must name beforehand, new and changed objects,
+// prune, the status, then ServiceBindings that nothing uses any more go.
 // A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
@@ -30,6 +31,7 @@ import { type Prepared, preparePinned, prepareRelease, type ReleaseDeps, type Re
 import type { ManifestSource } from './rendering/manifest-source.ts'
 import { readFailedChecks } from './rollout/read-failed-checks.ts'
 import { unreadyIn } from './rollout/unanswered.ts'
+import { ensureBindings, removeBindings } from './services/owned-bindings.ts'
 
 export type ApplicationDeps = GatherDeps &
   Omit<ReleaseDeps, 'live'> & {
@@ -91,7 +93,7 @@ async function advance(deps: RunDeps, spec: Decided): Promise<Waiting | Step> {
   if (prepared.kind === 'refused')
     return { ...notApplied(spec.facts, prepared), facts: spec.facts, ...defined({ observed: prepared.observed }) }
   const { application, observed } = prepared
-  const facts = application === spec.facts.application ? spec.facts : factsOf(deps, application)
+  const facts = application === spec.facts.application ? spec.facts : await ensureBindings(deps, factsOf(deps, application))
   // The image of an earlier release is being read.
   if (facts.contents.kind === 'pending') return facts.contents
   const { render } = facts === spec.facts ? spec : decided(deps, facts, decide(facts))
@@ -111,7 +113,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const before = waitBefore(deps, known)
   if (before !== undefined) return requeueAfter(before)
   const run: RunDeps = { ...deps, live: liveApplication(deps.client, known.application) }
-  const spec = await decideSpec(run, known)
+  const spec = await decideSpec(run, await ensureBindings(run, known))
   if ('kind' in spec) return requeueAfter(spec.requeueAfterMilliseconds)
   const step = await advance(run, spec)
   if ('kind' in step) return requeueAfter(step.requeueAfterMilliseconds)
@@ -120,7 +122,8 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const now = deps.clock.now()
   const failedChecks = await readFailedChecks(deps.client, unreadyIn(facts.pods, runningIn(facts), now))
   const { status, requeueAfterMilliseconds } = observe(facts, step, { now, failedChecks })
-  await deps.status.write(step.application, status)
+  const written = await deps.status.write(step.application, status)
+  await removeBindings(deps, written, [facts, step.facts])
   await keepReleases(deps, facts, status)
   return requeueAfterSoonest(spec.wait, untilNextAnswer(facts), requeueAfterMilliseconds)
 }

@@ -6,6 +6,7 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { appSecretSecretName } from '../../api/names.ts'
 import type { ObjectKey } from '../../api/resource.ts'
+import { bindingSecretName, confidentialBindingKeys } from '../../api/services/binding-secret.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -52,20 +53,22 @@ export function gather(deps: GatherDeps, key: ObjectKey, latest: (report: GitHub
 }
 
 /**
- * The situation without values of AppSecrets in its message, which may become public.
+ * The situation without values of AppSecrets and credentials of services in its message, which may become public.
  * @throws KubeError when a Secret cannot be read: nothing is written then
  */
 export async function withoutSecrets(
   client: Pick<KubeClient, 'get'>,
-  { situation, secrets: names, context }: Subject,
+  { situation, secrets: names, bindings, context }: Subject,
 ): Promise<Situation | undefined> {
   if (situation?.message === undefined) return situation
   const { namespace } = context
   const found = await Promise.all(
     [...new Set(names)].map(name => client.get(secrets, { namespace, name: appSecretSecretName(name) })),
   )
-  const values = found
-    .flatMap(secret => Object.values(secret?.data ?? {}))
-    .map(value => Buffer.from(value, 'base64').toString('utf8'))
+  const credentials = await Promise.all(bindings.map(name => client.get(secrets, { namespace, name: bindingSecretName(name) })))
+  const values = [
+    ...found.flatMap(secret => Object.values(secret?.data ?? {})),
+    ...credentials.flatMap(secret => confidentialBindingKeys.flatMap(key => secret?.data?.[key] ?? [])),
+  ].map(value => Buffer.from(value, 'base64').toString('utf8'))
   return { ...situation, message: createCleanText(values)(situation.message) }
 }

@@ -4,6 +4,7 @@
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
+import { ownedBindingName } from '../../api/services/application-services.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { GitHubReport } from '../../api/apps/github-report.ts'
 import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
@@ -35,6 +36,8 @@ export type Subject = {
   readonly context: Omit<ReportContext, 'pendingCommit'>
   /** AppSecrets whose values a message could contain. */
   readonly secrets: readonly string[]
+  /** ServiceBindings whose credentials it could contain. */
+  readonly bindings: readonly string[]
 }
 
 /** RemoteSyncs and AppPipelines by the keys of their reports; RemoteSyncs that report, by the keys of their Applications. */
@@ -119,6 +122,10 @@ function withoutRow(
   return isListed && (!isCut || hadPreview) ? gone : undefined
 }
 
+function bindingsOf(application: string, { services = [] }: Pick<Application['spec'], 'services'>): readonly string[] {
+  return services.map(use => ownedBindingName(application, use))
+}
+
 function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Reported): Subject | undefined {
   const { caches, publicUrl } = deps
   const repository = followedRepository(pipeline)
@@ -151,6 +158,7 @@ function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Repo
       marker: markerOf(['AppPipeline', namespace, pipelineName, repository.id, number]),
     },
     secrets: [...(template.build.secrets ?? []), ...usedSecrets(template.application)],
+    bindings: bindingsOf(name, template.application),
   }
 }
 
@@ -179,5 +187,6 @@ function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: Remot
       marker: markerOf(['RemoteSync', namespace, name, repository.id]),
     },
     secrets: [...(build.secrets ?? []), ...new Set(applications.flatMap(({ spec }) => usedSecrets(spec)))],
+    bindings: applications.flatMap(({ metadata, spec }) => bindingsOf(metadata.name, spec)),
   }
 }

@@ -36,7 +36,7 @@ const tenant: Tenant = {
     limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
   },
 }
-const accounts = { broker: 'sekisho-broker', controllers: 'sekisho-controllers' }
+const accounts = { broker: 'sekisho-broker', controllers: 'sekisho-controllers', dataServices: 'sekisho-data-services' }
 const settings = {
   network: testNetwork,
   certificateAuthorities: () => 'PEM',
@@ -246,12 +246,9 @@ describe('the namespaces of a tenant', () => {
 })
 
 test('the platform has its rights by bindings to its own accounts, held until nothing needs them', () => {
-  const found = desiredRights(tenant, { broker: 'sekisho', controllers: 'sekisho' }).map(({ object }) => [
-    object.metadata.namespace,
-    object['roleRef'],
-    object['subjects'],
-    object.metadata.finalizers,
-  ])
+  const found = desiredRights(tenant, { broker: 'sekisho', controllers: 'sekisho', dataServices: 'sekisho' }).map(
+    ({ object }) => [object.metadata.namespace, object['roleRef'], object['subjects'], object.metadata.finalizers],
+  )
   const role = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name })
   const subjects = [{ kind: 'ServiceAccount', name: 'sekisho', namespace: 'sekisho-system' }]
   const finalizers = ['sekisho.dev/platform-rights']
@@ -259,6 +256,7 @@ test('the platform has its rights by bindings to its own accounts, held until no
   expect(found).toEqual([
     [namespace, role('sekisho:controllers-application-namespace'), subjects, finalizers],
     [namespace, role('sekisho:broker-application-namespace'), subjects, finalizers],
+    [namespace, role('sekisho:data-services-application-namespace'), subjects, finalizers],
     [`${namespace}-build`, role('sekisho:controllers-build-namespace'), subjects, finalizers],
   ])
 })

@@ -15,6 +15,10 @@ const maxOtherGrants = 500
 const maxHalts = 50
 /** Each is looked at with its grant, and deleted with it. */
 const maxGrantApprovals = 500
+/** Several for each Application: each costs the server a database, or two logins at most. */
+const servicesPerApplication = 2
+const bindingsPerApplication = 4
+
 /** Together at most 1,000 rules, which each decision about a grant looks at by an index. */
 const maxGrantPolicies = 10
 
@@ -41,6 +45,8 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/repositorygrants.github.sekisho.dev': canonicalQuantity(
       String(maxOtherGrants + followerKinds.length * applicationsOf(limits)),
     ),
+    'count/servicebindings.services.sekisho.dev': canonicalQuantity(String(bindingsPerApplication * applicationsOf(limits))),
+    'count/serviceinstances.services.sekisho.dev': canonicalQuantity(String(servicesPerApplication * applicationsOf(limits))),
     ...Object.fromEntries(
       [...followerKinds, ...ownerKinds].map(({ plural, group }) => [`count/${plural}.${group}`, applications]),
     ),

@@ -3,15 +3,8 @@
 // without its dry run.
 import { deployments, namespaces, networkPolicies, pods, roleBindings, secrets } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
-import {
-  appSecretPrefix,
-  namespacesOf,
-  platformNamespace,
-  registrySecretPrefix,
-  reservedSecretPrefix,
-  tenantRoles,
-} from '../../api/names.ts'
-import { tokenSecretName } from '../../api/reserved-secrets.ts'
+import { namespacesOf, platformNamespace, reservedSecretPrefix, tenantRoles } from '../../api/names.ts'
+import { reservedSecretPrefixes, tokenSecretName } from '../../api/reserved-secrets.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { KubeClient, NewObject, WriteOptions } from '../../kube/client/client.ts'
@@ -83,7 +76,7 @@ const connections = ['exec', 'attach', 'portforward'] as const
 /** In every namespace that is not everybody's. */
 function inNamespace(namespace: string, where: { readonly where?: string }): readonly Attempt[] {
   const nobody = { as: 'nobody', ...where } as const
-  const secretNames = [reserved, `${appSecretPrefix}${absent}`, `${registrySecretPrefix}${absent}`]
+  const secretNames = reservedSecretPrefixes.map(prefix => `${prefix}${absent}`)
   return [
     ...secretNames.map(name => ({
       ...nobody,

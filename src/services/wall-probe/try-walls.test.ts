@@ -1,5 +1,6 @@
 // How each answer is read: refused, allowed, or neither. And that nothing is sent that could leave anything.
 import { expect, test } from 'vitest'
+import { reservedSecretPrefixes } from '../../api/reserved-secrets.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { attemptsIn, clusterAttempts } from './attempts.ts'
@@ -132,7 +133,10 @@ test('who is let through is said, with what was allowed', async () => {
   })
   const { findings } = await tryWalls(clients, attemptsIn(tenant, false), new AbortController().signal)
   expect(findings.map(({ wall, verdict, where }) => `${wall} ${verdict} ${where}`)).toEqual(
-    ['acme', 'acme-build'].flatMap(where => [...Array(3).fill(`secrets Off ${where}`), `pod-connections Off ${where}`]),
+    ['acme', 'acme-build'].flatMap(where => [
+      ...Array(reservedSecretPrefixes.length).fill(`secrets Off ${where}`),
+      `pod-connections Off ${where}`,
+    ]),
   )
   expect(findings.at(-1)?.text).toContain('was allowed to exec to a pod (HTTP 404)')
 })

@@ -5,10 +5,10 @@ import { type Environment, optional, readSettings, secretSetting } from '../../l
 import { AppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
+import { scramVerifier } from '../../lib/text/scram-verifier.ts'
 import { migrate, migrationsToApply } from '../database/migrate.ts'
 import { grantStatements, pruneGrantStatements } from './grants.ts'
 import { allSchemas, pruneReads, pruneRole, roleNames, roleUsers, type Schema, schemas, tableRights } from './rights.ts'
-import { scramVerifier } from './scram-verifier.ts'
 
 const password = (schema: Schema) =>
   optional(

@@ -6,11 +6,13 @@ import { everything } from '../identities.ts'
 import type { Identity } from '../impersonation.ts'
 import { installation, namespace, secret, tenant, tenantLabel, workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
+import { ownServiceRows } from './service-kind-rows.ts'
 
 const account = (name: string): Identity => ({ user: `system:serviceaccount:sekisho-system:${name}`, groups: [everything] })
 const broker = account('sekisho-broker')
 const controllers = account('sekisho-controllers')
 const admission = account('sekisho-admission')
+const dataServices = account('sekisho-data-services')
 const standalone = account('sekisho')
 
 const refused = expecting('own-writes')
@@ -65,7 +67,7 @@ const writes: readonly Row[] = [
     refused.post(`the controllers run a Deployment in ${where}`, controllers, deployments(where), deploymentOf()),
   ),
   allowed.post('the controllers run a Deployment of a tenant', controllers, deployments('acme'), deploymentOf()),
-  ...[broker, admission].flatMap(as => [
+  ...[broker, admission, dataServices].flatMap(as => [
     refused.post(`${as.user} runs a Deployment of a tenant`, as, deployments('acme'), deploymentOf()),
     refused.post(`${as.user} makes a namespace`, as, namespaces, made('new')),
     refused.post(`${as.user} binds a role`, as, bindings('acme'), binding('sekisho:tenant-admin', [person])),
@@ -253,6 +255,7 @@ const bindingRows: readonly Row[] = [
     { role: 'sekisho:controllers-application-namespace', where: 'acme', name: 'sekisho-controllers', other: 'acme-build' },
     { role: 'sekisho:controllers-build-namespace', where: 'acme-build', name: 'sekisho-controllers', other: 'acme' },
     { role: 'sekisho:broker-application-namespace', where: 'acme', name: 'sekisho-broker', other: 'acme-build' },
+    { role: 'sekisho:data-services-application-namespace', where: 'acme', name: 'sekisho-data-services', other: 'acme-build' },
     { role: 'sekisho:controllers-application-namespace', where: 'acme', name: 'sekisho', other: 'acme-build' },
   ].flatMap(({ role, where, name, other }) => [
     allowed.post(`${role} for ${name}`, controllers, bindings(where), binding(role, [ours(name)])),
@@ -264,7 +267,7 @@ const bindingRows: readonly Row[] = [
   ]),
 ]
 
-const production: readonly Row[] = [...writes, ...namespaceRows, ...bindingRows]
+const production: readonly Row[] = [...writes, ...namespaceRows, ...bindingRows, ...ownServiceRows]
 
 /** What one of the processes may do, the account may do that is all of them; what none of them may, it may not. */
 const standaloneRows: readonly Row[] = [

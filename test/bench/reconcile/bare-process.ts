@@ -85,6 +85,7 @@ async function writeAll(found: Application): Promise<void> {
     registry,
     usersOfHost: new Map(),
     secrets: new Map(),
+    ...{ services: [], bindings: [], reach: [] },
     children: new Map(),
     volumeClaims: new Set<string>(),
     present: [],

@@ -10,10 +10,14 @@ function isMetadataOnly({ operation, subResource, object, oldObject }: Admission
   return operation === 'UPDATE' && subResource === undefined && sameJson(object?.['spec'], oldObject?.['spec'])
 }
 
-/** True for the writes that controllers and reapers need. */
-export function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+/** The process that maintains objects of a kind: the controllers unless the rule says otherwise. */
+type Maintainers = (identities: PlatformIdentities) => readonly string[]
+const ofControllers: Maintainers = ({ controllers }) => controllers
+
+/** True for the writes that the process that maintains the kind and reapers need. */
+export function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities, maintainers = ofControllers): boolean {
   const { username, subResource, operation } = request
-  if (identities.controllers.includes(username) && (subResource === 'status' || isMetadataOnly(request))) return true
+  if (maintainers(identities).includes(username) && (subResource === 'status' || isMetadataOnly(request))) return true
   return identities.reapers.includes(username) && (operation === 'DELETE' || isMetadataOnly(request))
 }
 
@@ -24,11 +28,11 @@ export const metadataOnlyVariable = {
 }
 
 /** The CEL twin of `mayMaintain`; needs `metadataOnlyVariable`. */
-export function mayMaintainExpression(identities: PlatformIdentities): string {
-  const controllers = `request.userInfo.username in ${celList(identities.controllers)}`
+export function mayMaintainExpression(identities: PlatformIdentities, maintainers = ofControllers): string {
+  const maintaining = `request.userInfo.username in ${celList(maintainers(identities))}`
   const reapers = `request.userInfo.username in ${celList(identities.reapers)}`
   const status = "(has(request.subResource) && request.subResource == 'status')"
-  return `(${controllers} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
+  return `(${maintaining} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
 }
 
 /** What Kubernetes' reapers need, as the exemption that a rule declares. */
@@ -40,20 +44,22 @@ export const reaping: NonNullable<Rule['exempts']> = {
 }
 
 /**
- * The users that `writers` names may write; controllers and Kubernetes' reapers maintain; others are refused with the message.
+ * The users that `writers` names may write; those that `maintainers` names, the controllers when omitted, and Kubernetes' reapers
+ * maintain; others are refused with the message.
  */
 export function onlyWrittenBy(
   writers: (identities: PlatformIdentities) => readonly string[],
   message: string,
+  maintainers = ofControllers,
 ): Pick<Rule, 'exempts' | 'check' | 'policy'> {
   return {
     exempts: reaping,
     check: (request, identities) =>
-      writers(identities).includes(request.username) || mayMaintain(request, identities) ? undefined : message,
+      writers(identities).includes(request.username) || mayMaintain(request, identities, maintainers) ? undefined : message,
     policy: identities => {
       const names = writers(identities)
       const written = names.length === 0 ? [] : [`request.userInfo.username in ${celList(names)}`]
-      const expression = [...written, mayMaintainExpression(identities)].join(' || ')
+      const expression = [...written, mayMaintainExpression(identities, maintainers)].join(' || ')
       return { variables: [metadataOnlyVariable], validation: { expression, message } }
     },
   }
@@ -69,12 +75,17 @@ export function isKubernetesExpression({ kubernetesPrefixes }: PlatformIdentitie
   return `${celList(kubernetesPrefixes)}.exists(prefix, request.userInfo.username.startsWith(prefix))`
 }
 
-/** True for every identity of the platform. */
-export function isPlatform({ username }: AdmissionRequest, { brokers, controllers }: PlatformIdentities): boolean {
-  return brokers.includes(username) || controllers.includes(username)
+/** The identities of the platform that write objects. */
+function writersOf({ brokers, controllers, dataServices }: PlatformIdentities): readonly string[] {
+  return [...new Set([...brokers, ...controllers, ...dataServices])]
+}
+
+/** True for every identity of the platform that writes objects. */
+export function isPlatform({ username }: AdmissionRequest, identities: PlatformIdentities): boolean {
+  return writersOf(identities).includes(username)
 }
 
 /** The CEL twin of `isPlatform`. */
-export function isPlatformExpression({ brokers, controllers }: PlatformIdentities): string {
-  return `request.userInfo.username in ${celList([...new Set([...brokers, ...controllers])])}`
+export function isPlatformExpression(identities: PlatformIdentities): string {
+  return `request.userInfo.username in ${celList(writersOf(identities))}`
 }

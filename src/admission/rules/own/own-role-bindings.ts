@@ -11,7 +11,7 @@ function onlyAccount(usernames: readonly string[]): string {
   return `variables.subjects.size() == 1 && variables.subjects.all(s, s.kind == 'ServiceAccount' && s.?namespace.orValue('') == ${celText(platformNamespace)} && s.name in ${celList(names)})`
 }
 
-function expression({ brokers, controllers }: PlatformIdentities): string {
+function expression({ brokers, controllers, dataServices }: PlatformIdentities): string {
   const people = `variables.subjects.all(s, (s.kind == 'User' && s.name.matches(${celText(personPattern)})) || (s.kind == 'Group' && s.name.matches(${celText(groupPattern)})))`
   const [inApplications, inBuilds] = ['application', 'build'].map(purpose => `variables.purpose == ${celText(purpose)}`)
   const cases = [
@@ -19,6 +19,7 @@ function expression({ brokers, controllers }: PlatformIdentities): string {
     `(variables.role == ${celText(namespaceRoles.brokerInApplications)} && ${inApplications} && ${onlyAccount(brokers)})`,
     `(variables.role == ${celText(namespaceRoles.controllersInApplications)} && ${inApplications} && ${onlyAccount(controllers)})`,
     `(variables.role == ${celText(namespaceRoles.controllersInBuilds)} && ${inBuilds} && ${onlyAccount(controllers)})`,
+    `(variables.role == ${celText(namespaceRoles.dataServicesInApplications)} && ${inApplications} && ${onlyAccount(dataServices)})`,
   ]
   return `object.roleRef.kind == 'ClusterRole' && (${cases.join(' || ')})`
 }

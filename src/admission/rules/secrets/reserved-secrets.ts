@@ -1,15 +1,22 @@
-// Secrets whose names begin with a reserved prefix hold GitHub tokens, credentials for the image registry or
-// the values of AppSecrets; only the platform creates, changes and deletes them.
+// Secrets whose names begin with a reserved prefix hold GitHub tokens, credentials for the image registry, the values of
+// AppSecrets or credentials of services; only the platform creates, changes and deletes them, each process its own.
 // Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts), and src/authorizer.
 import { isReservedSecretName, reservedSecretNames, reservedSecretPrefixes } from '../../../api/reserved-secrets.ts'
+import { bindingSecretPrefix } from '../../../api/services/binding-secret.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
-import { celList, type Rule } from '../../rule.ts'
+import type { PlatformIdentities } from '../../identities.ts'
+import { celList, celText, type Rule } from '../../rule.ts'
 import { reaping } from '../kinds/writers.ts'
 
 const message = `Secrets named ${reservedSecretNames} belong to the platform: choose another name`
 
-/** The controllers write; Kubernetes' reapers delete and change metadata. */
+/** Who writes the Secret of a reserved name. */
+function writersOf(name: string, { controllers, dataServices }: PlatformIdentities): readonly string[] {
+  return name.startsWith(bindingSecretPrefix) ? dataServices : controllers
+}
+
+/** The controllers write, and data-services the credentials of services; Kubernetes' reapers delete and change metadata. */
 export const reservedSecrets: Rule = {
   name: 'reserved-secrets',
   stops: 'planting a Secret that a controller then fills or trusts, or changing one that holds a token',
@@ -18,7 +25,7 @@ export const reservedSecrets: Rule = {
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check({ object, oldObject, operation, username }, identities) {
     const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
-    if (!isReservedSecretName(name) || identities.controllers.includes(username)) return undefined
+    if (!isReservedSecretName(name) || writersOf(name, identities).includes(username)) return undefined
     const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
     if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined
     return message
@@ -32,7 +39,7 @@ export const reservedSecrets: Rule = {
       },
     ],
     validation: {
-      expression: `!${celList(reservedSecretPrefixes)}.exists(prefix, variables.secretName.startsWith(prefix)) || request.userInfo.username in ${celList(identities.controllers)} || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameData))`,
+      expression: `!${celList(reservedSecretPrefixes)}.exists(prefix, variables.secretName.startsWith(prefix)) || request.userInfo.username in (variables.secretName.startsWith(${celText(bindingSecretPrefix)}) ? ${celList(identities.dataServices)} : ${celList(identities.controllers)}) || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameData))`,
       message,
     },
   }),

@@ -22,6 +22,14 @@ export const publicField = object(
         unique: 'set',
       }),
     ),
+    services: optional(
+      list(objectName('The name of an entry of `application.services`.'), {
+        description:
+          'The entries of `application.services` that previews of forks get, where the ServiceClass is offered to isolated Applications. Everybody whose pull request is approved can do with the service what its credential can.',
+        max: 16,
+        unique: 'set',
+      }),
+    ),
     configMaps: optional(
       list(objectName('The name of a ConfigMap.'), {
         description: 'The ConfigMaps of `application.envFrom` that previews of forks get.',

@@ -1,10 +1,12 @@
-// `sekisho env list`: the variables of an Application, and the ConfigMaps and AppSecrets whose keys all become variables. What
-// secrets hold is in no answer of the API; of ConfigMaps only the keys are shown.
+// `sekisho env list`: the variables of an Application and of its services, and the ConfigMaps and AppSecrets whose keys all
+// become variables. What secrets hold is in no answer of the API; of ConfigMaps only the keys are shown.
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type ConfigMap, configMaps } from '../../../api/builtin/core.ts'
+import { serviceEnvironment } from '../../../api/services/application-services.ts'
 import { isKubeError, lacksRight } from '../../../kube/client/errors.ts'
 import { messageOf } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { explained } from '../../kubernetes/explained-error.ts'
 import { applications, appSecrets } from '../../kubernetes/kinds.ts'
@@ -14,6 +16,7 @@ import type { ClusterContext } from '../cluster-context.ts'
 type Options = { readonly output: ClusterFormat }
 
 type Variable = NonNullable<Application['spec']['env']>[number]
+type Service = NonNullable<Application['spec']['services']>[number]
 type Source = NonNullable<Application['spec']['envFrom']>[number]
 
 /** What is known of one entry of `spec.envFrom`: its keys, or why they are not known. */
@@ -29,6 +32,14 @@ function shownValue({ value, from }: Variable): string {
   if (from?.secret !== undefined) return `(key ${from.secret.key} of AppSecret ${from.secret.name})`
   if (from?.configMap !== undefined) return `(key ${from.configMap.key} of ConfigMap ${from.configMap.name})`
   return value ?? ''
+}
+
+/** The variables of one service: the values are in no answer of the API. */
+function serviceCells({ name, instance, env }: Service): readonly (readonly string[])[] {
+  return Object.entries(serviceEnvironment(defined({ env }))).map(([variable, key]) => [
+    variable,
+    `(key ${key} of service ${name}, ServiceInstance ${instance})`,
+  ])
 }
 
 function keysOf(source: Source, object: ConfigMap | AppSecret): readonly string[] {
@@ -77,19 +88,17 @@ function sourceCells(row: Row): readonly string[] {
 export async function envList({ terminal, cluster }: ClusterContext, { output }: Options, name: string): Promise<void> {
   const { spec } = await found(cluster, applications, name)
   const env = spec.env ?? []
+  const services = spec.services ?? []
   const sources = await Promise.all((spec.envFrom ?? []).map(async source => ({ ...source, ...(await known(cluster, source)) })))
   const envFrom = withOverridden(sources, env)
   const variables = (): string =>
-    table(
-      ['NAME', 'VALUE'],
-      env.map(variable => [variable.name, shownValue(variable)]),
-    )
+    table(['NAME', 'VALUE'], [...env.map(variable => [variable.name, shownValue(variable)]), ...services.flatMap(serviceCells)])
   const text = (): string => {
-    if (env.length === 0 && envFrom.length === 0)
-      return `${name} has no environment variables; sekisho env set ${name} KEY=value sets one`
-    const parts = env.length === 0 ? [] : [variables()]
+    const none = env.length === 0 && services.flatMap(serviceCells).length === 0
+    if (none && envFrom.length === 0) return `${name} has no environment variables; sekisho env set ${name} KEY=value sets one`
+    const parts = none ? [] : [variables()]
     if (envFrom.length > 0) parts.push(table(['ALL KEYS OF', 'KEYS'], envFrom.map(sourceCells)))
     return parts.join('\n\n')
   }
-  await present(terminal, output, { value: { env, envFrom }, text })
+  await present(terminal, output, { value: { env, envFrom, ...(services.length === 0 ? {} : { services }) }, text })
 }

@@ -102,6 +102,18 @@ describe('env list', () => {
         'ConfigMap gone      (it does not exist: pods do not start without it)',
       ].join('\n'),
     )
+    const services = [
+      { name: 'db', instance: 'shop-db', access: 'ReadWrite' as const },
+      { name: 'log', instance: 'log-db', access: 'ReadOnly' as const, env: { LOG_HOST: 'host' } },
+    ]
+    expect(await listed({ services }, 'table')).toBe(
+      [
+        'NAME          VALUE',
+        'DATABASE_URL  (key uri of service db, ServiceInstance shop-db)',
+        'LOG_HOST      (key host of service log, ServiceInstance log-db)',
+      ].join('\n'),
+    )
+    expect(JSON.parse(await listed({ services }, 'json'))).toMatchObject({ services })
     expect(await listed({ envFrom: [{ secret: 'shop' }] }, 'table')).toBe(
       'ALL KEYS OF     KEYS\nAppSecret shop  DATABASE_URL, LOG_LEVEL',
     )

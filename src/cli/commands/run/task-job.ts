@@ -11,6 +11,7 @@ import { isReservedKey, labels, reservedSecretPrefix } from '../../../api/names.
 import { literal, literalWords } from '../../../api/pods/literal.ts'
 import { tokenFiles } from '../../../api/reserved-secrets.ts'
 import type { KubeObject } from '../../../api/resource.ts'
+import { taskLabel } from '../../../api/task-names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
@@ -29,12 +30,6 @@ export type Job = KubeObject & {
   }
 }
 export const jobs = namespacedKind<Job>('batch/v1', 'Job', 'jobs')
-
-/**
- * Names the Application of a task. It is not the label of the Application's own pods, so that no Service and no rollout counts
- * the task; and labels of our domain belong to the platform, which refuses them on what people create.
- */
-export const taskLabel = 'sekisho-cli/task-of'
 
 /** What the container reads: `terminal` with one of its own. */
 export type TaskInput = 'none' | 'stream' | 'terminal'

@@ -2,11 +2,12 @@
 import type { CoreEvent, Pod } from '../../../api/builtin/core.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import { jobNameLabel } from '../../../api/names.ts'
+import { taskLabel } from '../../../api/task-names.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { until } from '../../kubernetes/until.ts'
 import { podState, pods } from '../application/pods.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { type Job, jobs, taskLabel } from './task-job.ts'
+import { type Job, jobs } from './task-job.ts'
 
 const events = namespacedKind<CoreEvent>('v1', 'Event', 'events')
 

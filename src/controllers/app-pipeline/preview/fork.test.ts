@@ -56,6 +56,14 @@ describe('the preview of a fork', () => {
     expect(open.build.dockerfile?.args).toEqual([args[0]])
   })
 
+  test('gets no service of the tenant but those that the template says are public', () => {
+    const services = ['db', 'sandbox'].map(name => ({ name, instance: `shop-${name}`, access: 'ReadWrite' as const }))
+    const own = { ...template, application: { ...template.application, services } }
+    expect(templateOfFork(own).application.services).toEqual([])
+    expect(templateOfFork({ ...own, public: { services: ['sandbox', 'shop-db'] } }).application.services).toEqual([services[1]])
+    expect(templateOfFork(template).application).not.toHaveProperty('services')
+  })
+
   test('gets what the template says is public; a ConfigMap is not public because a secret of its name is', () => {
     const open = { env: ['LOG_LEVEL', 'SANDBOX_KEY', 'NODE_ENV'], secrets: ['sandbox', 'database2'], configMaps: ['colours'] }
     const { application, build } = templateOfFork({ ...template, public: { ...open, secrets: ['sandbox'] } })

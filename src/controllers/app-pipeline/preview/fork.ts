@@ -35,7 +35,7 @@ function kept<K extends string, T>(name: K, value: T | undefined): { readonly [N
 
 /** The Application of the template for a fork. */
 function applicationOf({ application, public: open = {} }: Template): Template['application'] {
-  const { env, envFrom, processes, cron, replicas, ...rest } = application
+  const { env, envFrom, services, processes, cron, replicas, ...rest } = application
   return {
     ...rest,
     ...kept(
@@ -45,6 +45,10 @@ function applicationOf({ application, public: open = {} }: Template): Template['
     ...kept(
       'envFrom',
       envFrom?.filter(({ secret, configMap }) => isIn(open.secrets, secret) || isIn(open.configMaps, configMap)),
+    ),
+    ...kept(
+      'services',
+      services?.filter(({ name }) => isIn(open.services, name)),
     ),
     ...kept('processes', processes?.map(onePod)),
     ...kept('cron', cron?.map(small)),

@@ -12,7 +12,7 @@ import type { Refusal } from '../../kit/refusal.ts'
 import { fieldManager } from '../field-manager.ts'
 import { underDefaultAccount } from '../rendering/account.ts'
 import type { Manifest } from '../rendering/desired.ts'
-import { renderableKind } from '../rendering/renderable-kinds.ts'
+import { appliedKind } from '../rendering/renderable-kinds.ts'
 import { isKeptClaimOf, missingRecord } from '../rendering/volume-claim-rules.ts'
 import { type Autoscaled, autoscaledBy, isAutoscaled, withReplicas } from './autoscaled.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
@@ -95,7 +95,7 @@ function owns(application: Application, object: KubeObject): boolean {
 
 async function applyOne(writing: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
   const { client, application, autoscaled, leavesAccount, assertCurrent } = writing
-  const type = renderableKind(manifest)
+  const type = appliedKind(manifest)
   if (!type) return nameConflict(manifest)
   const text = entryText(entryOf(manifest))
   const ensured = await ensureObject(
@@ -175,7 +175,7 @@ export async function applyObjects(target: Target, manifests: readonly Manifest[
  */
 export async function prune({ client, application, assertCurrent }: Target, entries: readonly InventoryEntry[]): Promise<void> {
   for (const entry of entries) {
-    const type = renderableKind(entry)
+    const type = appliedKind(entry)
     const key = { namespace: application.metadata.namespace ?? '', name: entry.name }
     const live = type && (await client.get(type, key))
     const uid = live?.metadata.uid

@@ -4,6 +4,7 @@ import { releaseOutcomes } from '../../../api/apps/release.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import { onlyCredentials } from '../services/service-checks.ts'
 import { contentHash, type ReleaseHeader, type SecretVersions } from './release-content.ts'
 
 type Status = NonNullable<Application['status']>
@@ -50,7 +51,8 @@ function reasonOf(application: Application, newest: ReleaseHeader | undefined, i
   if (image !== newest.spec.image) return commit === undefined || commit === newest.spec.commit ? 'NewImage' : 'NewCommit'
   const versionsBefore = newest.spec.secretVersions ?? {}
   const onlySecrets = !sameJson(versionsBefore, secretVersions) && contentHash(application, versionsBefore) === newest.spec.hash
-  return onlySecrets ? 'SecretChanged' : 'SpecChanged'
+  if (!onlySecrets) return 'SpecChanged'
+  return onlyCredentials(versionsBefore, secretVersions) ? 'CredentialReplaced' : 'SecretChanged'
 }
 
 /**

@@ -111,7 +111,7 @@ export function changedBy(live: Application, { syncs, released }: Changes, reaso
   const sync = ofImage(reason) ? syncOf(live, syncs) : undefined
   if (sync) return { kind: 'RemoteSync', name: sync.metadata.name, requestedBy: sync.spec.requestedBy }
   // What changed is another object.
-  return reason === 'SecretChanged' ? unknown(live) : ofSpec(live, released)
+  return reason === 'SecretChanged' || reason === 'CredentialReplaced' ? unknown(live) : ofSpec(live, released)
 }
 
 /** The user name of the one person whom it names; undefined when it names nobody. */

@@ -3,7 +3,7 @@
 // silently: all of them, or a reason.
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
-import { serviceAccounts } from '../../../api/builtin/index.ts'
+import { networkPolicies, serviceAccounts } from '../../../api/builtin/index.ts'
 import { domain } from '../../../api/kind.ts'
 import { labels } from '../../../api/names.ts'
 import { isOf, type OwnerReference, type ResourceType } from '../../../api/resource.ts'
@@ -11,12 +11,15 @@ import { serviceProxyLabel } from '../../../api/tenancy/service-proxy.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 import type { ChartInput } from '../../../services/charts/chart-input.ts'
+import { boundPodSpec, brokenServiceRule, type PodServices } from '../services/bound-pods.ts'
+import { reachPolicies } from '../services/reach-policies.ts'
+import type { Reach } from '../services/service-facts.ts'
 import { accountObject, accountPodSpec, brokenAccountRule, type PodAccount } from './account.ts'
 import { type AllowedHosts, brokenIngressRule } from './ingress-rules.ts'
 import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './isolation.ts'
 import { brokenPodRule, changedAt, podTemplatePath } from './pod-rules.ts'
 import { type AllowedRedirects, redirectIngresses } from './redirect-ingress.ts'
-import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
+import { appliedKinds, renderableKind, renderableText } from './renderable-kinds.ts'
 import { brokenVolumeClaimRule, outlivesApplication } from './volume-claim-rules.ts'
 
 /** What the decision allowed, and what it adds to what was rendered. */
@@ -24,7 +27,8 @@ type Allowed = AllowedHosts &
   AllowedRedirects &
   Pick<ChartInput, 'podAnnotations' | 'isolated' | 'envFrom'> &
   Partial<Pick<ChartInput, 'env'>> &
-  PodAccount
+  PodAccount &
+  PodServices & { readonly reach?: readonly Reach[] | undefined }
 
 /** A checked object, ready to be applied. */
 export type Manifest = {
@@ -94,7 +98,11 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
       `${what} has the label ${serviceProxyLabel}: remove it, only the platform takes a Service away from kube-proxy`,
     )
   const problem =
-    brokenAccountRule(object) ?? brokenPodRule(object) ?? brokenIngressRule(object, allowed) ?? brokenVolumeClaimRule(object)
+    brokenAccountRule(object) ??
+    brokenServiceRule(object) ??
+    brokenPodRule(object) ??
+    brokenIngressRule(object, allowed) ??
+    brokenVolumeClaimRule(object)
   if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
   return { type, object, metadata, name }
 }
@@ -106,7 +114,7 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
 function markPods(
   object: JsonObject,
   applicationLabel: Readonly<Record<string, string>>,
-  { podAnnotations, isolated, account, tokens }: Allowed,
+  { podAnnotations, isolated, account, tokens, bound }: Allowed,
 ): JsonObject {
   const added = object['kind'] === 'Deployment' ? podAnnotations : undefined
   return changedAt(object, podTemplatePath(object), template => {
@@ -116,7 +124,8 @@ function markPods(
     const annotations = { ...texts(metadata['annotations'], 'spec.template.metadata.annotations'), ...added }
     const annotated = Object.keys(annotations).length === 0 ? {} : { annotations }
     const marked = { ...metadata, ...annotated, labels: { ...given, ...applicationLabel, ...isolationLabels(isolated) } }
-    const spec = accountPodSpec(object['kind'], objectAt(template, 'spec') ?? {}, { account, tokens })
+    const under = accountPodSpec(object['kind'], objectAt(template, 'spec') ?? {}, { account, tokens })
+    const spec = boundPodSpec(object['kind'], under, { bound })
     return { ...template, metadata: marked, spec: isolatedPodSpec(spec, isolated) }
   })
 }
@@ -153,7 +162,16 @@ function checkedAccount(account: string): Checked {
 }
 
 function order(manifest: Manifest): number {
-  return renderableKinds.findIndex(type => isOf(type, manifest))
+  return appliedKinds.findIndex(type => isOf(type, manifest))
+}
+
+/** What the platform adds beside the objects of the chart. */
+function addedObjects(application: Application, { account, reach, isolated }: Allowed): readonly Checked[] {
+  const policies = reachPolicies(application.metadata.name, { reach, isolated }).map(object => {
+    const metadata = objectAt(object, 'metadata') ?? {}
+    return { type: networkPolicies, object, metadata, name: String(metadata['name']) }
+  })
+  return [...policies, ...(account === undefined ? [] : [checkedAccount(account)])]
 }
 
 /** Stops a chart from giving code that is not trusted what only the tenant's own may have. */
@@ -169,7 +187,6 @@ function checkIsolation(objects: readonly unknown[], allowed: Allowed): void {
 
 /** In the order in which they are applied. Refuses the whole rendering for one object that may not be applied. */
 export function desiredManifests(application: Application, objects: readonly unknown[], allowed: Allowed): Desired {
-  const { account } = allowed
   if (objects.length > maxObjects)
     return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${maxObjects} are allowed` }
   try {
@@ -179,7 +196,7 @@ export function desiredManifests(application: Application, objects: readonly unk
       rendered.map(({ object }) => object),
       allowed,
     )
-    const manifests = [...rendered, ...redirecting, ...(account === undefined ? [] : [checkedAccount(account)])]
+    const manifests = [...rendered, ...redirecting, ...addedObjects(application, allowed)]
       .map(checked => manifestOf(checked, application, allowed))
       .sort((a, b) => order(a) - order(b))
     checkIsolation(objects, allowed)

@@ -8,6 +8,8 @@ import type { Refusal } from '../../../policy/check.ts'
 import type { ChartInput, ChartSource } from '../../../services/charts/chart-input.ts'
 import type { ChartRenderer } from '../../../services/charts/renderer.ts'
 import type { RedirectGroup } from '../domains/redirects.ts'
+import type { PodServices } from '../services/bound-pods.ts'
+import type { Reach } from '../services/service-facts.ts'
 import type { PodAccount } from './account.ts'
 import { desiredManifests, type Manifest } from './desired.ts'
 
@@ -16,13 +18,16 @@ export type Manifests =
   | ({ readonly kind: 'refused' } & Refusal)
 
 /** What to render. */
-export type Render = PodAccount & {
-  readonly source: ChartSource
-  readonly input: ChartInput
-  /** What the platform adds to what the chart renders. */
-  readonly redirects: readonly RedirectGroup[]
-  readonly timeoutMilliseconds: number
-}
+export type Render = PodAccount &
+  PodServices & {
+    readonly source: ChartSource
+    readonly input: ChartInput
+    /** What the platform adds to what the chart renders. */
+    readonly redirects: readonly RedirectGroup[]
+    /** Absent when its pods reach no service. */
+    readonly reach?: readonly Reach[]
+    readonly timeoutMilliseconds: number
+  }
 
 /** Renders, or returns what equal input rendered before. */
 export type ManifestSource = {
@@ -50,10 +55,10 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
   const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(maxKept)
 
   return {
-    async of(application, { source, input, redirects, account, tokens, timeoutMilliseconds }) {
+    async of(application, { source, input, redirects, account, tokens, bound, reach, timeoutMilliseconds }) {
       const { uid = '' } = application.metadata
       const name = source.kind === 'built-in' ? source.name : ''
-      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects, account, tokens])
+      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects, account, tokens, bound, reach])
       const held = kept.get(uid)
       if (held?.renderedFrom === renderedFrom) {
         kept.set(uid, held)
@@ -62,7 +67,11 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       kept.delete(uid)
       const rendering = await renderer.render(source, input, timeoutMilliseconds)
       if (rendering.kind !== 'rendered') return refused(application, reasons[rendering.kind], rendering.message)
-      const manifests = desiredManifests(application, rendering.objects, { ...input, redirects, account, tokens })
+      const manifests = desiredManifests(application, rendering.objects, {
+        ...input,
+        redirects,
+        ...{ account, tokens, bound, reach },
+      })
       if (manifests.kind === 'refused') return refused(application, reasons.failed, manifests.message)
       if (rendering.length <= maxKeptLength) kept.set(uid, { renderedFrom, manifests })
       return manifests

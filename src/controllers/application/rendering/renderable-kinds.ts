@@ -6,6 +6,7 @@ import {
   deployments,
   horizontalPodAutoscalers,
   ingresses,
+  networkPolicies,
   persistentVolumeClaims,
   serviceAccounts,
   services,
@@ -33,6 +34,14 @@ export const renderableKinds: readonly ResourceType[] = [
 /** The kind of an object; undefined when charts may not render it. */
 export function renderableKind(object: { readonly apiVersion: string; readonly kind: string }): ResourceType | undefined {
   return renderableKinds.find(type => isOf(type, object))
+}
+
+/** In the order of apply, with what the platform adds to what a chart rendered: what pods reach comes before them. */
+export const appliedKinds: readonly ResourceType[] = [networkPolicies, ...renderableKinds]
+
+/** The kind of an object of an Application; undefined for another one. */
+export function appliedKind(object: { readonly apiVersion: string; readonly kind: string }): ResourceType | undefined {
+  return appliedKinds.find(type => isOf(type, object))
 }
 
 /** The kinds by name, for messages. */

@@ -46,10 +46,15 @@ export function secretVersions(spec: SecretNaming, secrets: SecretFacts): Readon
 }
 
 /**
- * For the pod template: changes exactly when a value that the Application uses was changed. Undefined when it uses none.
+ * For the pod template: changes exactly when a value that the Application uses was changed, or a credential with one of the
+ * `others` versions. Undefined when it uses none.
  */
-export function secretAnnotations(spec: SecretNaming, secrets: SecretFacts): Readonly<Record<string, string>> | undefined {
-  const versions = Object.entries(secretVersions(spec, secrets)).map(entry => entry.join(' '))
+export function secretAnnotations(
+  spec: SecretNaming,
+  secrets: SecretFacts,
+  others: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> | undefined {
+  const versions = Object.entries({ ...secretVersions(spec, secrets), ...others }).map(entry => entry.join(' '))
   if (versions.length === 0) return undefined
   return { [secretsAnnotation]: hash('sha256', versions.sort().join('\n')).slice(0, 32) }
 }

@@ -4,8 +4,8 @@
 import { controllersBinding, namespaceRoles, platformNamespace } from '../../../api/names.ts'
 import type { DesiredBinding } from './role-bindings.ts'
 
-/** The ServiceAccounts of the processes that work in tenants' namespaces; the same one twice in standalone. */
-export type PlatformAccounts = { readonly broker: string; readonly controllers: string }
+/** The ServiceAccounts of the processes that work in tenants' namespaces; the same one each time in standalone. */
+export type PlatformAccounts = { readonly broker: string; readonly controllers: string; readonly dataServices: string }
 
 /** Removed by the Tenant controller when nothing is left that needs the binding. */
 export const rightsFinalizer = 'sekisho.dev/platform-rights'
@@ -17,6 +17,7 @@ export function platformBindings(purpose: 'application' | 'build', accounts: Pla
     : [
         binding(controllersBinding, namespaceRoles.controllersInApplications, accounts.controllers),
         binding('sekisho:broker', namespaceRoles.brokerInApplications, accounts.broker),
+        binding('sekisho:data-services', namespaceRoles.dataServicesInApplications, accounts.dataServices),
       ]
 }
 

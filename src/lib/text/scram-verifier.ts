@@ -2,8 +2,8 @@
 // server. Pure but for the salt.
 // Source: RFC 5802 §3; https://www.postgresql.org/docs/current/catalog-pg-authid.html (rolpassword)
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { AppError } from '../../lib/errors.ts'
-import type { SecretString } from '../../lib/secret-string.ts'
+import { AppError } from '../errors.ts'
+import type { SecretString } from '../secret-string.ts'
 
 const iterations = 4096
 /** What SASLprep (RFC 4013) leaves as it is. */

@@ -1,0 +1,129 @@
+// Which services an Application uses: each entry gets a ServiceBinding of its own, whose credential its pods have as variables
+// and files. Data and pure functions.
+import { hashedName } from '../../lib/text/bounded-name.ts'
+import { appSecretKey } from '../apps/app-secret.ts'
+import { defineReasons } from '../reasons/reason.ts'
+import { dnsLabel, objectName } from '../schema/fields.ts'
+import { choice, flag, list, map, object, optional, text } from '../schema/schema.ts'
+import { bindingAuthorityKey, bindingSecretKeys, maxBindingName } from './binding-secret.ts'
+import { type BindingAccess, bindingAccesses } from './service-binding.ts'
+
+/** Of the name of an entry: with a prefix the name of a volume. */
+const maxName = 40
+
+/** The variables that an entry without `env` sets. */
+export const defaultServiceEnvironment = { DATABASE_URL: 'uri' } as const
+
+/** Where pods find the files, as servicebinding.io has it; `spec.env` may set the variable to another folder. */
+export const bindingFiles = {
+  variable: 'SERVICE_BINDING_ROOT',
+  folder: '/bindings',
+  /** Volumes whose names begin with this are the platform's. */
+  volumePrefix: 'sekisho-binding-',
+} as const
+
+/** `spec.services`. */
+export const servicesField = list(
+  object(
+    {
+      name: text({
+        description: 'The name of the entry, such as `db`: of the folder of its files, too.',
+        max: maxName,
+        pattern: dnsLabel,
+      }),
+      instance: objectName('The name of the ServiceInstance in this namespace.'),
+      access: choice(bindingAccesses, {
+        description:
+          'What the credential can do. `ReadWrite`: read and change data, and create and change tables. `ReadOnly`: read.',
+        default: 'ReadWrite',
+      }),
+      env: optional(
+        map(
+          choice([...bindingSecretKeys, bindingAuthorityKey], {
+            description: 'A key of the credential, such as `uri`, `host`, `username` or `password`.',
+          }),
+          {
+            description:
+              'The environment variables that every process gets, and the key of the credential that each has, such as `PGHOST: host`. When omitted: `DATABASE_URL: uri`. An empty object: none.',
+            max: 16,
+            rules: [
+              {
+                rule: `self.all(key, key.size() <= 128 && key.matches('${appSecretKey}') && key != 'PORT' && !key.startsWith('SEKISHO_'))`,
+                message:
+                  'every name must be that of an environment variable, of at most 128 characters, and neither PORT nor SEKISHO_…, which the platform sets',
+                reason: 'FieldValueInvalid',
+              },
+            ],
+          },
+        ),
+      ),
+      files: optional(
+        flag({
+          description:
+            'Set it to `true` to have each key of the credential as a file in `$SERVICE_BINDING_ROOT/<name>`, as servicebinding.io says. The platform sets the variable to `/bindings`, unless `env` of the Application sets it to another folder.',
+        }),
+      ),
+    },
+    {
+      description: 'One service that the Application uses.',
+      rules: [
+        {
+          rule: '!has(self.env) || self.env.size() > 0 || (has(self.files) && self.files)',
+          message: 'env is empty and files is not true, so that no process would get the credential: set one of them',
+          reason: 'FieldValueInvalid',
+        },
+      ],
+    },
+  ),
+  {
+    description:
+      'Databases that the Application uses. The platform makes a credential for each entry, gives it to every process, to release jobs and to `sekisho run`, and replaces it by age; nobody can read it by the Kubernetes API. Each other credential makes a release, which replaces the pods.',
+    max: 16,
+    unique: ['name'],
+  },
+)
+
+/** One entry, as it is read from the API server. */
+export type ServiceUse = {
+  readonly name: string
+  readonly instance: string
+  readonly access: BindingAccess
+  readonly env?: Readonly<Record<string, string>>
+  readonly files?: boolean
+}
+
+/** The variables of an entry, and the key of the credential that each has. */
+export function serviceEnvironment({
+  env = defaultServiceEnvironment,
+}: Pick<ServiceUse, 'env'>): Readonly<Record<string, string>> {
+  return env
+}
+
+/**
+ * The name of the ServiceBinding of an entry. A binding never changes what it is for, so another instance or access has another
+ * name: the credential of the pods that still run stays until they are gone.
+ */
+export function ownedBindingName(application: string, { name, instance, access }: ServiceUse): string {
+  const of = [application, name, instance, access].join('/')
+  return hashedName(`${application}-${name}`, maxBindingName, { of, length: 8 })
+}
+
+/** Of the conditions of Applications. */
+export const serviceReasons = defineReasons({
+  progress: {
+    WaitingForService:
+      'A service in `services` has no credential for the Application yet. The message names it, and how far it is. The earlier version keeps serving.',
+  },
+  person: {
+    ServiceNotFound:
+      'There is no ServiceInstance of a name in `services`. Create it, or correct the name. The earlier version keeps serving.',
+    ServiceNotUsable:
+      'A ServiceInstance in `services` or its ServiceBinding cannot go on by itself. The message has its reason and what to do. The earlier version keeps serving.',
+    ServiceNotForIsolated:
+      'The Application is isolated, and the ServiceClass of a service in `services` is not offered to code that is not trusted. Remove the entry, or ask a platform admin.',
+  },
+  failed: {
+    InvalidServices:
+      'The entries of `services` do not fit together, or to the rest of the spec: two set the same variable, for example. The message says what to change.',
+  },
+})

@@ -1,0 +1,261 @@
+// ServiceClass: a service that administrators offer to tenants, such as databases on a shared PostgreSQL server. It holds no
+// credential: those of the server are in Secrets of a namespace that only the process data-services reads.
+// docs/adr/0100-services-are-classes-instances-and-bindings.md
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import { defineReasons } from '../reasons/reason.ts'
+import { dnsLabel, dnsSubdomain } from '../schema/fields.ts'
+import { bytes } from '../schema/quantity.ts'
+import { choice, choiceOfThisVersion, exactlyOneOf, flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { databaseExtensionField } from './extensions.ts'
+
+const reasons = defineReasons({
+  ready: {
+    Answering: 'The server answered, and the account of the platform has the rights that it needs.',
+  },
+  progress: {
+    NotTried: 'The platform has not asked the server yet.',
+  },
+  machine: {
+    ServerUnreachable:
+      'The server does not answer, or its certificate is not accepted. The message has the cause. The platform tries again.',
+  },
+  person: {
+    ClassInUse:
+      'It is being deleted, and ServiceInstances still have it. The message says how many. The server is kept reachable for them.',
+    AdminSecretMissing:
+      'The namespace `sekisho-data` has no Secret of the name in `provider`, or it lacks a key. The message says which. A platform admin creates it.',
+    LoginRefused: 'The server refuses the user name or the password of the Secret. A platform admin corrects the Secret.',
+    RightsInsufficient:
+      'The account in the Secret lacks a right on the server that the platform needs. The message names it. A platform admin grants it there.',
+    ServerUnsuitable:
+      'The server is older than PostgreSQL 15, or accepts no writes. A platform admin names another server, or corrects this one.',
+    ServerTooOpen:
+      'Every login of the server may enter a database of its own, such as `postgres`, and the platform could not close it. The message says what a platform admin does there.',
+  },
+})
+
+/** Reasons of the conditions. */
+export const serviceClassReasons = reasons.names
+
+const secretName = (description: string) => text({ description, max: 253, pattern: dnsSubdomain })
+
+const tlsField = object(
+  {
+    mode: choice(['VerifyFull', 'Disable'], {
+      description:
+        '`VerifyFull`: connections are encrypted, and the certificate of the server must be for `host`. `Disable`: they are not encrypted; for servers that only a trusted network reaches.',
+      default: 'VerifyFull',
+    }),
+    caSecret: optional(
+      object(
+        { name: secretName('The name of the Secret in the namespace `sekisho-data`.') },
+        {
+          description:
+            'The Secret whose key `ca.crt` has the certificates that sign the one of the server. When omitted: those that the operating system trusts. Applications get them with each credential.',
+        },
+      ),
+    ),
+  },
+  {
+    description: 'How connections are protected.',
+    default: {},
+    rules: [
+      {
+        rule: "!has(self.caSecret) || self.mode == 'VerifyFull'",
+        message: 'caSecret belongs to mode VerifyFull',
+        reason: 'FieldValueInvalid',
+        fieldPath: '.caSecret',
+      },
+    ],
+  },
+)
+
+const postgresqlField = object(
+  {
+    host: text({
+      description: 'The host name or IP address of the server, by which the platform and the pods of tenants reach it.',
+      max: 253,
+      pattern: '^[A-Za-z0-9]([-A-Za-z0-9.:]*[A-Za-z0-9])?$',
+    }),
+    port: integer({ description: 'The TCP port of the server.', min: 1, max: 65_535, default: 5432 }),
+    adminSecret: object(
+      { name: secretName('The name of the Secret in the namespace `sekisho-data`.') },
+      {
+        description: 'The Secret whose keys `username` and `password` are an account of the server that is a superuser.',
+      },
+    ),
+    tls: tlsField,
+  },
+  { description: 'A PostgreSQL server that all instances of the class share: each is a database of its own on it.' },
+)
+
+const planField = object(
+  {
+    name: text({
+      description: 'The name of the plan, which `spec.plan` of a ServiceInstance names.',
+      max: 63,
+      pattern: dnsLabel,
+    }),
+    description: optional(text({ description: 'What the plan is for, for people.', max: 256 })),
+    default: optional(flag({ description: 'Whether instances without `spec.plan` have this plan. One plan at most.' })),
+    limits: object(
+      {
+        connections: integer({
+          description: 'How many connections each credential may have at once.',
+          min: 1,
+          max: 500,
+          default: 20,
+        }),
+        storage: bytes({ description: 'How much space one instance may take on the server, such as `1Gi`.', most: '100Ti' }),
+      },
+      { description: 'What one instance may use.' },
+    ),
+  },
+  { description: 'One size in which the service is offered.' },
+)
+
+const reachField = object(
+  {
+    cidrs: list(
+      text({
+        description: 'A range of addresses, such as `10.0.7.0/24`, or `10.0.7.12/32` for one address.',
+        max: 49,
+        rules: [
+          {
+            rule: 'isCIDR(self) && cidr(self).masked() == cidr(self)',
+            message: 'must be a range such as 10.0.7.0/24 or fd00:7::/64, which begins with its first address',
+            reason: 'FieldValueInvalid',
+          },
+          {
+            rule: "!self.endsWith('/0')",
+            message: 'must not be every address: name those of the server',
+            reason: 'FieldValueInvalid',
+          },
+        ],
+      }),
+      { description: 'The addresses of the server.', min: 1, max: 8, unique: 'set' },
+    ),
+  },
+  {
+    description:
+      'What the network policies of the platform open to pods that use an instance, and only to those: these addresses, at the port of the server.',
+  },
+)
+
+const credentialsField = object(
+  {
+    maxAgeDays: integer({
+      description: 'After how many days a credential is replaced by another one.',
+      min: 1,
+      max: 365,
+      default: 30,
+    }),
+    overlapMinutes: integer({
+      description:
+        'How many minutes a replaced credential goes on working, for pods that still have it. Then it ends, with the sessions that use it.',
+      min: 5,
+      max: 10_080,
+      default: 60,
+    }),
+  },
+  { description: 'How long credentials live.', default: {} },
+)
+
+export const serviceClass = defineKind({
+  group: 'services',
+  kind: 'ServiceClass',
+  plural: 'serviceclasses',
+  shortNames: ['svcclass'],
+  scope: 'Cluster',
+  adminAccess: 'write',
+  description:
+    'A service that tenants can have, such as a PostgreSQL database on a shared server: where it is, in which plans, and for whom.',
+  writtenBy: 'Platform admins.',
+  spec: object(
+    {
+      type: choiceOfThisVersion(['postgresql'], {
+        description: 'What an instance is: `postgresql`, a database. It cannot change.',
+      }),
+      description: optional(text({ description: 'What the service is for, for people who choose one.', max: 256 })),
+      provider: object(
+        { postgresql: optional(postgresqlField) },
+        {
+          description: 'Where instances are made. Exactly one member must be set, the one of `type`.',
+          rules: [exactlyOneOf(['postgresql'], 'set exactly one member, the one that type names')],
+        },
+      ),
+      plans: list(planField, {
+        description: 'The plans.',
+        min: 1,
+        max: 16,
+        unique: ['name'],
+        rules: [
+          {
+            rule: 'self.filter(p, has(p.default) && p.default).size() <= 1',
+            message: 'at most one plan can be the default',
+            reason: 'FieldValueInvalid',
+          },
+        ],
+      }),
+      tenants: optional(
+        object(
+          {
+            matchLabels: map(text({ description: 'The value of the label.', min: 0, max: 63 }), {
+              description: 'Labels of Tenants and their values. A Tenant must have all of them.',
+              max: 8,
+            }),
+          },
+          { description: 'Which Tenants may have instances. All when omitted.' },
+        ),
+      ),
+      reach: reachField,
+      allowIsolated: flag({
+        description:
+          'Whether isolated Applications may use instances. Their code is not trusted: it can do what the credential can, and tries the server.',
+        default: false,
+      }),
+      extensions: optional(
+        list(databaseExtensionField, {
+          description:
+            'The extensions of PostgreSQL that instances may ask for. None when omitted. All of the list can be created without rights on the server.',
+          max: 32,
+          unique: 'set',
+        }),
+      ),
+      credentials: credentialsField,
+    },
+    {
+      description: 'The service, and who may use how much of it.',
+      rules: [
+        {
+          rule: 'self.type == oldSelf.type',
+          message: 'type cannot change: create another ServiceClass',
+          fieldPath: '.type',
+          reason: 'FieldValueForbidden',
+        },
+      ],
+    },
+  ),
+  status: {
+    version: optional(text({ description: 'The version of the server, as it says it itself, such as `15.8`.', max: 64 })),
+  },
+  conditions: {
+    Reachable: 'The server answered the platform when it last asked.',
+    Ready: 'Instances can be made and credentials issued.',
+  },
+  reasons,
+  rules: [
+    {
+      rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
+      message: 'metadata.name must be a DNS label of at most 63 characters',
+    },
+  ],
+  columns: [
+    { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    ...readyColumns,
+    ageColumn,
+  ],
+})
+
+export type ServiceClass = ObjectOf<typeof serviceClass>

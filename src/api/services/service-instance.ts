@@ -1,0 +1,153 @@
+// ServiceInstance: one service of a tenant, such as a database. Applications use it by ServiceBindings.
+// docs/adr/0100-services-are-classes-instances-and-bindings.md
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import { defineReasons } from '../reasons/reason.ts'
+import { dnsLabel, timestamp } from '../schema/fields.ts'
+import { bytes } from '../schema/quantity.ts'
+import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
+import { databaseExtensionField } from './extensions.ts'
+
+const reasons = defineReasons({
+  ready: {
+    Provisioned: 'The instance exists on the server, and can be used.',
+  },
+  progress: {
+    Provisioning: 'The platform is making the instance on the server.',
+    ClassNotReady:
+      'The ServiceClass is not ready, so that its server cannot be asked. The message has its reason. An instance that exists goes on.',
+  },
+  machine: {
+    ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',
+    InstanceMissing:
+      'The server does not have the database any more that this instance had, for example because it was restored from an older backup. The platform makes no empty one in its place. A platform admin restores it, or the instance is deleted and made again.',
+  },
+  person: {
+    ClassNotFound: 'There is no ServiceClass of the name in `spec.class`. The message says what to do.',
+    ClassNotAllowed: 'The ServiceClass is not offered to this tenant. Choose another one, or ask a platform admin.',
+    PlanNotFound:
+      'The ServiceClass has no plan of the name in `spec.plan`, or no default plan. The message names those that it has.',
+    ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
+    NameTaken:
+      'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
+    InUse:
+      'It is being deleted, and ServiceBindings still use it. The message names them: delete them, or the Applications that own them.',
+  },
+  failed: {
+    NoTenant: 'The namespace is not the one in which a tenant works.',
+    RefusedByServer: 'The server refused to make the instance as it is wanted. The message has what it answered.',
+  },
+})
+
+/** Reasons of the conditions. */
+export const serviceInstanceReasons = reasons.names
+
+export const serviceInstance = defineKind({
+  group: 'services',
+  kind: 'ServiceInstance',
+  plural: 'serviceinstances',
+  shortNames: ['svci'],
+  scope: 'Namespaced',
+  tenantAccess: 'write',
+  description:
+    'A service of the tenant, such as a PostgreSQL database. Applications that name it in `spec.services` get a credential of it.',
+  writtenBy: 'Developers and admins of the tenant.',
+  spec: object(
+    {
+      class: text({
+        description: 'The name of the ServiceClass. It cannot change.',
+        max: 63,
+        pattern: dnsLabel,
+      }),
+      plan: optional(
+        text({
+          description: 'The name of a plan of the ServiceClass. Its default plan when omitted.',
+          max: 63,
+          pattern: dnsLabel,
+        }),
+      ),
+      parameters: optional(
+        object(
+          {
+            postgresql: optional(
+              object(
+                {
+                  extensions: optional(
+                    list(databaseExtensionField, {
+                      description:
+                        'Extensions that the database has, beside those that applications create themselves. The ServiceClass must allow them. What is taken out of the list stays in the database.',
+                      max: 32,
+                      unique: 'set',
+                    }),
+                  ),
+                },
+                { description: 'For ServiceClasses of type `postgresql`.' },
+              ),
+            ),
+          },
+          { description: 'How the instance is made, by the type of the ServiceClass.' },
+        ),
+      ),
+      whenDeleted: choice(['Keep', 'Delete'], {
+        description:
+          'What happens to the data when this object is deleted. `Keep`: it stays on the server without a credential, and an instance of the same name in this namespace finds it again. `Delete`: it is deleted, too.',
+        default: 'Keep',
+      }),
+    },
+    {
+      description: 'Which service, in which size.',
+      rules: [
+        {
+          rule: 'self.class == oldSelf.class',
+          message: 'class cannot change: create another ServiceInstance',
+          fieldPath: '.class',
+          reason: 'FieldValueForbidden',
+        },
+      ],
+    },
+  ),
+  status: {
+    externalId: optional(
+      text({ description: 'The name of the instance on the server, such as the name of the database.', max: 63 }),
+    ),
+    endpoint: optional(
+      object(
+        {
+          host: text({ description: 'The host name or IP address.', max: 253 }),
+          port: integer({ description: 'The TCP port.', min: 1, max: 65_535 }),
+        },
+        { description: 'Where the instance is reached.' },
+      ),
+    ),
+    version: optional(text({ description: 'The version of the server, such as `15.8`.', max: 64 })),
+    plan: optional(text({ description: 'The plan that the instance has.', max: 63 })),
+    usage: optional(
+      object(
+        {
+          storage: bytes({ description: 'How much space it takes on the server.', most: '1Ei' }),
+          measuredAt: timestamp('When that was measured.'),
+        },
+        { description: 'What the instance uses.' },
+      ),
+    ),
+  },
+  conditions: {
+    Provisioned: 'The instance exists on the server.',
+    Ready: 'Applications can use the instance.',
+  },
+  reasons,
+  rules: [
+    {
+      rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
+      message: 'metadata.name must be a DNS label of at most 63 characters',
+    },
+  ],
+  columns: [
+    { name: 'Class', type: 'string', jsonPath: '.spec.class' },
+    { name: 'Plan', type: 'string', jsonPath: '.status.plan' },
+    { name: 'Storage', type: 'string', jsonPath: '.status.usage.storage', priority: 1 },
+    ...readyColumns,
+    ageColumn,
+  ],
+})
+
+export type ServiceInstance = ObjectOf<typeof serviceInstance>

@@ -1,0 +1,65 @@
+// What the caches say of an Application's services: which objects count, and what pods reach while something of it goes.
+import { expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
+import type { ServiceBinding } from '../../../api/services/service-binding.ts'
+import type { ServiceClass } from '../../../api/services/service-class.ts'
+import type { ServiceInstance } from '../../../api/services/service-instance.ts'
+import { serviceFacts } from './service-facts.ts'
+import { bindingOf, classOf, entryOf } from './testing/service-objects.ts'
+
+const application: Application = {
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'Application',
+  metadata: { name: 'shop', namespace: 'acme', uid: 'uid-shop' },
+  spec: { chart: 'web', services: [{ name: 'db', instance: 'shop-db', access: 'ReadWrite' }] },
+}
+
+const instance = entryOf().instance
+const leaving = <T extends ServiceBinding | ServiceInstance | ServiceClass>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
+})
+
+type Stored = {
+  readonly bindings?: readonly ServiceBinding[]
+  readonly instance?: ServiceInstance | undefined
+  readonly serviceClass?: ServiceClass | undefined
+}
+
+function facts(stored: Stored, spec: Application['spec'] = application.spec) {
+  const { bindings = [bindingOf()] } = stored
+  const found = { instance, serviceClass: classOf(), ...stored }
+  return serviceFacts(
+    {
+      serviceBindings: { byIndex: (_index: string, uid: string) => (uid === 'uid-shop' ? bindings : []) },
+      serviceInstances: { get: ({ name }) => (name === 'shop-db' ? found.instance : undefined) },
+      serviceClasses: { get: ({ name }) => (name === 'postgresql' ? found.serviceClass : undefined) },
+    },
+    { ...application, spec },
+  )
+}
+
+const way = [{ cidrs: ['10.0.7.12/32'], port: 5432 }]
+
+test('an entry has its binding, instance and class, and pods reach the server, once', () => {
+  const { services, reach } = facts({ bindings: [bindingOf(), { ...bindingOf(), metadata: { name: 'other' } }] })
+  expect(services).toMatchObject([{ binding: bindingOf(), instance, serviceClass: classOf() }])
+  expect(reach).toEqual(way)
+})
+
+test('what is being deleted counts as absent, but the way stays open until it is gone', () => {
+  if (instance === undefined) throw new Error('the entry of the tests has no instance')
+  expect(facts({ instance: leaving(instance) })).toMatchObject({
+    services: [{ instance: undefined, instanceEnds: true }],
+    reach: way,
+  })
+  expect(facts({ serviceClass: leaving(classOf()) })).toMatchObject({ services: [{ serviceClass: undefined }], reach: way })
+  expect(facts({ bindings: [leaving(bindingOf())] })).toMatchObject({ services: [{ binding: undefined }], reach: way })
+  expect(facts({ instance: undefined }).reach).toEqual([])
+  expect(facts({ instance: undefined }).services[0]).not.toHaveProperty('instanceEnds')
+})
+
+test('the way stays open for pods of an earlier release, whose entry is gone, and is not opened before there is a credential', () => {
+  expect(facts({}, { chart: 'web' })).toMatchObject({ services: [], reach: way })
+  expect(facts({ bindings: [] }).reach).toEqual([])
+})

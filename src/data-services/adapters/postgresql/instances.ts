@@ -1,0 +1,138 @@
+// Databases of tenants on a shared server. The platform owns each; the tenant's role owns its schemas. An owner of a database
+// could let every other tenant in by GRANT CONNECT … TO PUBLIC, so it never is the tenant. The administrator enters a
+// database only until it is marked as made, which is before any login of the tenant exists: no code of a tenant ever runs
+// with its rights.
+import { type InstanceNames, namesOf, quoted } from './identifiers.ts'
+import type { Server, Session } from './server.ts'
+import { asTask } from './task.ts'
+
+export type WantedInstance = {
+  readonly id: string
+  /** Of one login at a time; the database takes twice as many, so that two slots fit. */
+  readonly connections: number
+}
+/** `missing`: it is not there, and must not be made anew. `foreign`: a database of this name is not the platform's. */
+export type Ensured = 'made' | 'present' | 'missing' | 'foreign'
+type Found = { readonly own: boolean; readonly mark: string | null; readonly connectionLimit: number; readonly isOpen: boolean }
+
+/** The comment on a database that is complete; anybody on the server can read it. */
+const completeMark = 'sekisho'
+
+/**
+ * Makes the database and its roles, or completes them; again it changes nothing. `mayCreate` is false for an instance that was
+ * complete once: what was lost is said and never replaced by something empty.
+ */
+export async function ensureInstance(server: Server, wanted: WantedInstance, mayCreate: boolean): Promise<Ensured> {
+  const names = namesOf(wanted.id)
+  const limit = wanted.connections * 2
+  const found = await server.asAdministrator(session => findDatabase(session, names.database))
+  if (found !== undefined && !found.own) return 'foreign'
+  if (found === undefined && !mayCreate) return 'missing'
+  if (found?.mark === completeMark) {
+    if (found.connectionLimit !== limit) await server.asAdministrator(session => limitConnections(session, names.database, limit))
+    if (found.isOpen) await server.asAdministrator(session => closeToPublic(session, names))
+    return 'present'
+  }
+  await server.asAdministrator(async session => {
+    await ensureRole(session, names.owner)
+    await ensureRole(session, names.reader)
+    // Nobody can enter until everybody but the tenant's roles is kept out.
+    const settings = `TEMPLATE template0 ENCODING 'UTF8' ALLOW_CONNECTIONS false CONNECTION LIMIT ${Number(limit)}`
+    if (found === undefined) await session.query(`CREATE DATABASE ${quoted(names.database)} ${settings}`)
+    await closeToPublic(session, names)
+    await session.query(`ALTER DATABASE ${quoted(names.database)} ALLOW_CONNECTIONS true`)
+  })
+  await server.asAdministrator(session => fillDatabase(session, names), names.database)
+  await server.asAdministrator(session => session.query(`COMMENT ON DATABASE ${quoted(names.database)} IS '${completeMark}'`))
+  return 'made'
+}
+
+async function findDatabase(session: Session, database: string): Promise<Found | undefined> {
+  const rows = await session.query<Found>(
+    `SELECT pg_get_userbyid(datdba) = current_user AS own, shobj_description(oid, 'pg_database') AS mark,
+       datconnlimit AS "connectionLimit", has_database_privilege('public', oid, 'CONNECT') AS "isOpen"
+     FROM pg_database WHERE datname = $1`,
+    [database],
+  )
+  return rows[0]
+}
+
+async function limitConnections(session: Session, database: string, limit: number): Promise<void> {
+  await session.query(`ALTER DATABASE ${quoted(database)} CONNECTION LIMIT ${Number(limit)}`)
+}
+
+async function ensureRole(session: Session, role: string): Promise<void> {
+  const rows = await session.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
+  if (rows.length === 0) await session.query(`CREATE ROLE ${quoted(role)} NOLOGIN`)
+}
+
+async function closeToPublic(session: Session, { database, owner, reader }: InstanceNames): Promise<void> {
+  await session.query(`REVOKE ALL ON DATABASE ${quoted(database)} FROM PUBLIC`)
+  await session.query(`GRANT CONNECT, CREATE, TEMPORARY ON DATABASE ${quoted(database)} TO ${quoted(owner)}`)
+  await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(reader)}`)
+}
+
+/** Inside of the new database, which no login of the tenant can have entered. */
+async function fillDatabase(session: Session, { owner, reader }: InstanceNames): Promise<void> {
+  const of = `ALTER DEFAULT PRIVILEGES FOR ROLE ${quoted(owner)} GRANT`
+  await session.query(`ALTER SCHEMA public OWNER TO ${quoted(owner)}`)
+  await session.query('REVOKE ALL ON SCHEMA public FROM PUBLIC')
+  await session.query(`GRANT USAGE ON SCHEMA public TO ${quoted(reader)}`)
+  await session.query(`${of} SELECT ON TABLES TO ${quoted(reader)}`)
+  await session.query(`${of} SELECT ON SEQUENCES TO ${quoted(reader)}`)
+}
+
+/**
+ * Makes the extensions that are not there, with the rights of the tenant's role: only trusted ones can be made so. Rejects with
+ * PostgreSQL's error for one that the server does not have.
+ */
+export async function ensureExtensions(server: Server, id: string, extensions: readonly string[]): Promise<void> {
+  if (extensions.length === 0) return
+  await asTask(server, id, [], async session => {
+    await session.query(`SET ROLE ${quoted(namesOf(id).owner)}`)
+    for (const extension of extensions)
+      await session.query(`CREATE EXTENSION IF NOT EXISTS ${extensionName(extension)} SCHEMA public`)
+  })
+}
+
+function extensionName(extension: string): string {
+  if (!/^[a-z][a-z0-9_-]{0,62}$/.test(extension)) throw new Error('not the name of an extension')
+  return `"${extension}"`
+}
+
+/**
+ * Ends the database with all that is in it, its logins and its roles. Again it changes nothing; another's database is left
+ * alone.
+ */
+export async function dropInstance(server: Server, id: string): Promise<void> {
+  const names = namesOf(id)
+  const found = await server.asAdministrator(session => findDatabase(session, names.database))
+  if (found !== undefined && !found.own) return
+  await server.asAdministrator(async session => {
+    // With the database goes all that could keep a role from being dropped.
+    await session.query(`DROP DATABASE IF EXISTS ${quoted(names.database)} WITH (FORCE)`)
+    for (const login of await membersOf(session, names)) await session.query(`DROP ROLE IF EXISTS ${quoted(login)}`)
+    await session.query(`DROP ROLE IF EXISTS ${quoted(names.owner)}, ${quoted(names.reader)}`)
+  })
+}
+
+async function membersOf(session: Session, { owner, reader }: InstanceNames): Promise<readonly string[]> {
+  const rows = await session.query<{ name: string }>(
+    `SELECT DISTINCT member.rolname AS name FROM pg_auth_members
+     JOIN pg_roles member ON member.oid = pg_auth_members.member JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid
+     WHERE granted.rolname = ANY ($1) AND NOT member.rolsuper`,
+    [[owner, reader]],
+  )
+  return rows.map(row => row.name)
+}
+
+/** Bytes of each database that is there. One query for all. */
+export function measure(server: Server, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  return server.asAdministrator(async session => {
+    const rows = await session.query<{ name: string; bytes: string }>(
+      'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
+      [ids],
+    )
+    return new Map(rows.map(row => [row.name, Number(row.bytes)]))
+  })
+}

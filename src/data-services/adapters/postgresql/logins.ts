@@ -1,0 +1,86 @@
+// Logins: one for each slot of a ServiceBinding. What a login makes belongs to the tenant's role, because every session begins as
+// that role, so a login can be dropped while its tables stay.
+import type { SecretString } from '../../../lib/secret-string.ts'
+import { scramVerifier } from '../../../lib/text/scram-verifier.ts'
+import { namesOf, quoted } from './identifiers.ts'
+import { inTransaction, type Server, type Session } from './server.ts'
+import { asTask, dropRole } from './task.ts'
+
+export type Access = 'ReadWrite' | 'ReadOnly'
+export type WantedLogin = {
+  /** Of the instance. */
+  readonly id: string
+  readonly name: string
+  readonly access: Access
+  readonly connections: number
+}
+
+const temporaryFiles = '1GB'
+/** A session that holds its locks and does nothing keeps others from working. */
+const idleInTransaction = '10min'
+
+/** The role that a login with this access acts as. */
+export function actsAs({ id, access }: Pick<WantedLogin, 'id' | 'access'>): string {
+  const { owner, reader } = namesOf(id)
+  return access === 'ReadWrite' ? owner : reader
+}
+
+/** Makes the login, or gives one that is there this password and no other right. In one transaction. */
+export async function ensureLogin(server: Server, wanted: WantedLogin, password: SecretString): Promise<void> {
+  const { name, id, connections } = wanted
+  const login = quoted(name)
+  const role = actsAs(wanted)
+  await server.asAdministrator(session =>
+    inTransaction(session, async () => {
+      const exists = (await session.query('SELECT FROM pg_roles WHERE rolname = $1', [name])).length > 0
+      if (!exists) await session.query(`CREATE ROLE ${login}`)
+      for (const former of exists ? await rolesOf(session, name) : [])
+        if (former !== role) await session.query(`REVOKE ${quoted(former)} FROM ${login}`)
+      await session.query(
+        `ALTER ROLE ${login} LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
+         CONNECTION LIMIT ${Number(connections)} PASSWORD '${scramVerifier(password, 'the password')}'`,
+      )
+      await session.query(`ALTER ROLE ${login} RESET ALL`)
+      await session.query(`ALTER ROLE ${login} SET role = '${role}'`)
+      await session.query(`ALTER ROLE ${login} SET temp_file_limit = '${temporaryFiles}'`)
+      await session.query(`ALTER ROLE ${login} SET idle_in_transaction_session_timeout = '${idleInTransaction}'`)
+      await session.query(`GRANT ${quoted(role)} TO ${login}`)
+      await session.query(`GRANT CONNECT ON DATABASE ${quoted(namesOf(id).database)} TO ${login}`)
+    }),
+  )
+}
+
+async function rolesOf(session: Session, login: string): Promise<readonly string[]> {
+  const rows = await session.query<{ name: string }>(
+    `SELECT granted.rolname AS name FROM pg_auth_members
+     JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid JOIN pg_roles member ON member.oid = pg_auth_members.member
+     WHERE member.rolname = $1`,
+    [login],
+  )
+  return rows.map(row => row.name)
+}
+
+/** Those of the logins that exist and may log in. */
+export function liveLogins(server: Server, logins: readonly string[]): Promise<ReadonlySet<string>> {
+  return server.asAdministrator(async session => {
+    const sql = 'SELECT rolname AS name FROM pg_roles WHERE rolname = ANY ($1) AND rolcanlogin'
+    const rows = await session.query<{ name: string }>(sql, [logins])
+    return new Set(rows.map(row => row.name))
+  })
+}
+
+/**
+ * Ends the login: nobody can log in by it, and its sessions are over, when this resolves. What it owned goes to the tenant's
+ * role. A tenant that grants something to it at the same moment keeps the role from going, and it then goes with the
+ * database.
+ */
+export async function dropLogin(server: Server, id: string, login: string): Promise<void> {
+  const { database, owner } = namesOf(id)
+  const drop = (): Promise<boolean> => server.asAdministrator(session => dropRole(session, database, login))
+  if (await drop()) return
+  await asTask(server, id, [login], async session => {
+    await session.query(`REASSIGN OWNED BY ${quoted(login)} TO ${quoted(owner)}`)
+    await session.query(`DROP OWNED BY ${quoted(login)}`)
+  })
+  await drop()
+}

@@ -1,0 +1,127 @@
+// Connections to a PostgreSQL server: as its administrator, and as one login. Every statement has a time limit, and a session of
+// the administrator resolves no name but those of pg_catalog. No error ever contains a password.
+import pg from 'pg'
+import { AppError, messageOf } from '../../../lib/errors.ts'
+import type { SecretString } from '../../../lib/secret-string.ts'
+
+export type Credential = { readonly username: string; readonly password: SecretString }
+/** `tls`: the authority in PEM, or undefined for those that the system trusts. Without `tls` nothing is encrypted. */
+export type ServerAddress = { readonly host: string; readonly port: number; readonly tls?: { readonly ca: string | undefined } }
+
+export type Session = {
+  /** Rejects with the driver's error, which carries PostgreSQL's code. */
+  readonly query: <R extends object = Record<string, unknown>>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
+}
+
+export type Server = {
+  /** A session of the administrator in its own database, or in the one named. Rejects with `unavailable`, or what `work` does. */
+  readonly asAdministrator: <T>(work: (session: Session) => Promise<T>, database?: string) => Promise<T>
+  /** A session of a login, closed afterwards. Rejects with the driver's error. */
+  readonly asLogin: <T>(credential: Credential, database: string, work: (session: Session) => Promise<T>) => Promise<T>
+  /** Ends every session. Idempotent. */
+  readonly close: () => Promise<void>
+}
+
+const connectMilliseconds = 5_000
+const statementMilliseconds = 20_000
+/** The server cancels its own statements; this is for a server that no longer answers. */
+const unansweredMilliseconds = 22_000
+/** At rest no session is left open. */
+const idleMilliseconds = 30_000
+const administrators = 4
+const administrationDatabase = 'postgres'
+
+/** Connects when first used. */
+export function connectServer(address: ServerAddress, administrator: Credential): Server {
+  const { host, port, tls } = address
+  const ssl = tls === undefined ? false : { rejectUnauthorized: true, ...(tls.ca !== undefined && { ca: tls.ca }) }
+  const settings = (credential: Credential, database: string): pg.ClientConfig => ({
+    host,
+    port,
+    ssl,
+    database,
+    user: credential.username,
+    password: credential.password.reveal(),
+    connectionTimeoutMillis: connectMilliseconds,
+    statement_timeout: statementMilliseconds,
+    query_timeout: unansweredMilliseconds,
+    keepAlive: true,
+    application_name: 'sekisho-data-services',
+  })
+  const asAdmin = (database: string): pg.ClientConfig => ({
+    ...settings(administrator, database),
+    options: '-c search_path=pg_catalog',
+  })
+  const pool = new pg.Pool({ ...asAdmin(administrationDatabase), max: administrators, idleTimeoutMillis: idleMilliseconds })
+  // A session that breaks while nobody uses it is replaced by the next one; a broken statement rejects.
+  pool.on('error', () => undefined)
+  let closed: Promise<void> | undefined
+  return {
+    async asAdministrator(work, database) {
+      if (database !== undefined) return withClient(asAdmin(database), work, unreachable)
+      const client = await pool.connect().catch(unreachable)
+      try {
+        const result = await work(sessionOf(client))
+        client.release()
+        return result
+      } catch (error) {
+        // Closing the session ends its transaction.
+        client.release(true)
+        throw error
+      }
+    },
+    asLogin: (credential, database, work) =>
+      withClient(settings(credential, database), work, error => {
+        throw error
+      }),
+    close() {
+      closed ??= pool.end()
+      return closed
+    },
+  }
+}
+
+async function withClient<T>(
+  config: pg.ClientConfig,
+  work: (session: Session) => Promise<T>,
+  onRefusal: (error: unknown) => never,
+): Promise<T> {
+  const client = new pg.Client(config)
+  client.on('error', () => undefined)
+  try {
+    await client.connect().catch(onRefusal)
+    return await work(sessionOf(client))
+  } finally {
+    // A connection that broke is closed already.
+    await client.end().catch(() => undefined)
+  }
+}
+
+function sessionOf(client: pg.ClientBase): Session {
+  return {
+    async query<R extends object>(sql: string, values: readonly unknown[] = []) {
+      return (await client.query<R>(sql, [...values])).rows
+    },
+  }
+}
+
+const longestText = 200
+
+function unreachable(error: unknown): never {
+  const text = messageOf(error).slice(0, longestText)
+  throw new AppError('unavailable', `the server cannot be reached as its administrator: ${text}`, { cause: error })
+}
+
+/** PostgreSQL's code of an error (SQLSTATE), if it is one of PostgreSQL. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = error instanceof pg.DatabaseError ? error : {}
+  return code
+}
+
+/** Does the work in one transaction; an error ends the session, and so the transaction. */
+export async function inTransaction<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await session.query('BEGIN')
+  const result = await work()
+  await session.query('COMMIT')
+  return result
+}

@@ -1,0 +1,89 @@
+// Whether a ServiceBinding can have a credential now, and the facts for its slots. Pure.
+import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
+import type { Refusal } from '../../policy/check.ts'
+import type { SlotName } from '../adapters/postgresql/identifiers.ts'
+import type { OpenServer } from '../servers.ts'
+import type { Slot, SlotFacts } from '../slots/slots.ts'
+import { heldBy } from './desired.ts'
+import type { Facts } from './gather.ts'
+
+const day = 24 * 60 * 60_000
+const minute = 60_000
+
+export type Ready = {
+  readonly kind: 'ready'
+  readonly id: string
+  readonly opened: OpenServer
+  readonly connections: number
+  readonly maxAgeMilliseconds: number
+  readonly overlapMilliseconds: number
+}
+export type Decision =
+  | ({ readonly kind: 'refused' } & Refusal)
+  /** This process has not opened the server yet. */
+  | { readonly kind: 'starting' }
+  | Ready
+
+/** What a credential can be made of, or the first reason why none can. */
+export function decide(facts: Facts): Decision {
+  const { binding, instance, serviceClass, opened, secret } = facts
+  const refuse = (reason: string, message: string): Decision => ({ kind: 'refused', reason, message })
+  const { name } = binding.spec.service
+  if (secret !== undefined && !isOwn(facts))
+    return refuse(
+      reasons.nameTaken,
+      `Secret ${secret.metadata.name} exists and was not made for this ServiceBinding: a platform admin has to delete it`,
+    )
+  if (instance === undefined || instance.metadata.deletionTimestamp !== undefined)
+    return refuse(
+      reasons.instanceNotFound,
+      `there is no ServiceInstance ${name} in this namespace, or it is being deleted: create it`,
+    )
+  const ready = findCondition(instance.status?.conditions, 'Ready')
+  const id = instance.status?.externalId
+  const plan = serviceClass?.spec.plans.find(one => one.name === instance.status?.plan)
+  if (ready?.status !== 'True' || id === undefined || serviceClass === undefined || plan === undefined)
+    return refuse(reasons.instanceNotReady, `ServiceInstance ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
+  if (opened === undefined) return { kind: 'starting' }
+  const { maxAgeDays, overlapMinutes } = serviceClass.spec.credentials
+  return {
+    kind: 'ready',
+    id,
+    opened,
+    connections: plan.limits.connections,
+    maxAgeMilliseconds: maxAgeDays * day,
+    overlapMilliseconds: overlapMinutes * minute,
+  }
+}
+
+/** Whether the Secret was made for this ServiceBinding. */
+export function isOwn({ binding, secret }: Pick<Facts, 'binding' | 'secret'>): boolean {
+  return secret !== undefined && controllerOf(secret)?.uid === binding.metadata.uid
+}
+
+/** As they are recorded. */
+export function slotsOf({ status }: ServiceBinding): readonly Slot[] {
+  return (status?.slots ?? []).map(({ slot, state, issuedAt, until }) => ({
+    slot,
+    state,
+    issuedAt: new Date(issuedAt),
+    ...(until !== undefined && { until: new Date(until) }),
+  }))
+}
+
+type Seen = { readonly live: ReadonlySet<SlotName>; readonly now: Date }
+
+export function slotFactsOf(facts: Facts, ready: Ready, { live, now }: Seen): SlotFacts {
+  const { rotate } = facts.binding.spec
+  return {
+    slots: slotsOf(facts.binding),
+    live,
+    held: isOwn(facts) ? heldBy(facts.secret) : undefined,
+    rotate: rotate === undefined ? undefined : new Date(rotate),
+    maxAgeMilliseconds: ready.maxAgeMilliseconds,
+    overlapMilliseconds: ready.overlapMilliseconds,
+    now,
+  }
+}

@@ -1,0 +1,167 @@
+// Keeps the credential of a ServiceBinding: does what the machine of the two slots says next, one step after the other, and
+// reports each. With `issue.ts` the only files here that write. A login is recorded before it is made; what ends is ended
+// before that is recorded.
+import { secrets } from '../../api/builtin/index.ts'
+import {
+  serviceBindingReasons as reasons,
+  type ServiceBinding,
+  serviceBinding as serviceBindings,
+} from '../../api/services/service-binding.ts'
+import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
+import { requeueAfterSoonest } from '../../controllers/kit/soonest.ts'
+import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { uidOf } from '../../kube/object/owner.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Refusal } from '../../policy/check.ts'
+import { dropLogin } from '../adapters/postgresql/logins.ts'
+import { troubleOf } from '../server-error.ts'
+import { delivered, nextStep, type Slot, type Step } from '../slots/slots.ts'
+import { decide, isOwn, type Ready, slotFactsOf, slotsOf } from './decide.ts'
+import { heldBy, versionOf } from './desired.ts'
+import { type Facts, type GatherDeps, gather, loginOf, readLogins, slotNames } from './gather.ts'
+import { issue, refresh } from './issue.ts'
+import { nextStatus, type Observation } from './status.ts'
+
+export type ServiceBindingDeps = GatherDeps & {
+  readonly cache: Pick<Cache<ServiceBinding>, 'get'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch' | 'delete'>
+  readonly status: StatusWriter<ServiceBinding>
+  readonly clock: Clock
+}
+
+export const finalizer = 'sekisho.dev/service-binding'
+/** A way from nothing to a delivered credential has three; more would be a machine that turns in a circle. */
+const maxSteps = 10
+const retryMilliseconds = 10_000
+/** Until the controller of ServiceClasses has opened the server, after a start. */
+const openMilliseconds = 1_000
+/** A server that gives too much, or a cluster that refuses, is asked again slowly. */
+const refusedMilliseconds = 60_000
+
+async function keep(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<Outcome> {
+  let current = binding
+  for (let step = 0; step < maxSteps; step++) {
+    const facts = await gather(deps, current)
+    const decision = decide(facts)
+    if (decision.kind === 'refused') {
+      await report(deps, facts, { refusal: decision })
+      // A change of the instance or its class wakes it.
+      return decision.reason === reasons.instanceNotReady ? done : requeueAfter(refusedMilliseconds)
+    }
+    if (decision.kind === 'starting') return requeueAfter(openMilliseconds)
+    try {
+      const taken = await take(deps, facts, decision)
+      if (taken.outcome !== undefined) return taken.outcome
+      current = taken.binding
+    } catch (error) {
+      const { kind, message } = troubleOf(error)
+      const reason = kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable
+      await report(deps, facts, { refusal: { reason, message } })
+      return requeueAfter(retryMilliseconds)
+    }
+  }
+  return requeueAfter(retryMilliseconds)
+}
+
+type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | undefined }
+
+/** One step. Its outcome is undefined when there may be another one. Rejects with errors of the server and of the API server. */
+async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promise<Taken> {
+  const live = await readLogins(ready.opened, facts.binding)
+  const step = nextStep(slotFactsOf(facts, ready, { live, now: deps.clock.now() }))
+  const slots = slotsOf(facts.binding)
+  switch (step.kind) {
+    case 'record':
+      return goOn(await report(deps, facts, { slots: step.slots }))
+    case 'drop':
+      await dropLogin(ready.opened.server, ready.id, loginOf(facts.binding, step.slot))
+      return goOn(await report(deps, facts, { slots: slots.filter(({ slot }) => slot !== step.slot) }))
+    case 'issue':
+      return deliver(deps, facts, ready, step.slot)
+    case 'wait':
+      return rest(deps, facts, ready, step)
+  }
+}
+
+const goOn = (binding: ServiceBinding): Taken => ({ binding, outcome: undefined })
+
+async function deliver(deps: ServiceBindingDeps, facts: Facts, ready: Ready, slot: Slot): Promise<Taken> {
+  const refusal = await issue(deps, facts, ready, slot)
+  if (refusal !== undefined) {
+    const proven = refusal.reason !== reasons.widerThanAsked && refusal.reason !== reasons.narrowerThanAsked
+    const binding = await report(deps, facts, { refusal, proven })
+    return { binding, outcome: requeueAfter(refusedMilliseconds) }
+  }
+  const until = new Date(deps.clock.now().getTime() + ready.overlapMilliseconds)
+  const now = await gather(deps, facts.binding)
+  return goOn(await report(deps, now, { slots: delivered(slotsOf(facts.binding), slot, until), proven: true }))
+}
+
+async function rest(
+  deps: ServiceBindingDeps,
+  facts: Facts,
+  ready: Ready,
+  { until }: Extract<Step, { kind: 'wait' }>,
+): Promise<Taken> {
+  const held = isOwn(facts) ? heldBy(facts.secret) : undefined
+  const refreshed = held && (await refresh(deps, facts, ready, held))
+  if (refreshed?.changed === true && refreshed.refusal === undefined) return goOn(facts.binding)
+  const refusal = refreshed?.refusal
+  const binding = await report(deps, facts, refusal === undefined ? {} : { refusal })
+  const wait = until && Math.max(0, until.getTime() - deps.clock.now().getTime())
+  return { binding, outcome: requeueAfterSoonest(wait, refusal && refusedMilliseconds) }
+}
+
+type Report = Partial<Pick<Observation, 'slots' | 'proven'>> & { readonly refusal?: Refusal }
+
+/** Writes the status for what is recorded, or for these slots. */
+function report(
+  deps: ServiceBindingDeps,
+  facts: Facts,
+  { slots = slotsOf(facts.binding), ...more }: Report,
+): Promise<ServiceBinding> {
+  const observation = { slots, delivered: deliveredBy(facts, slots), ...more }
+  return deps.status.write(facts.binding, nextStatus(facts.binding, observation, deps.clock.now()))
+}
+
+/** What the Secret holds, when it is recorded as delivered. */
+function deliveredBy(facts: Facts, slots: readonly Slot[]): Observation['delivered'] {
+  const held = isOwn(facts) ? heldBy(facts.secret) : undefined
+  const slot = slots.find(one => one.slot === held?.slot && one.issuedAt.getTime() === held.issuedAt.getTime())
+  if (slot?.state !== 'Delivered') return undefined
+  return { version: versionOf(facts.secret), principal: loginOf(facts.binding, slot.slot) }
+}
+
+/** Nothing is left when this resolves to undefined: no Secret of ours, no login. */
+async function end(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<Outcome | undefined> {
+  const facts = await gather(deps, binding)
+  const { secret, instance, serviceClass, opened } = facts
+  if (secret !== undefined && isOwn(facts)) {
+    const { namespace = '', name } = secret.metadata
+    await deps.client.delete(secrets, { namespace, name }, { uid: uidOf(secret) })
+  }
+  const id = instance?.status?.externalId
+  const wasMade = (binding.status?.slots ?? []).length > 0
+  // Without instance or class there is no way to the server: whoever removed those by force ends what is there.
+  if (!wasMade || id === undefined || serviceClass === undefined) return undefined
+  if (opened === undefined) return requeueAfter(openMilliseconds)
+  try {
+    for (const slot of slotNames) await dropLogin(opened.server, id, loginOf(binding, slot))
+    return undefined
+  } catch (error) {
+    const { kind, message } = troubleOf(error)
+    const reason = kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable
+    await report(deps, { ...facts, secret: undefined }, { refusal: { reason, message } })
+    return requeueAfter(retryMilliseconds)
+  }
+}
+
+/** Idempotent. */
+export function reconcileServiceBinding(deps: ServiceBindingDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
+  const { client, cache, status } = deps
+  const kind = { type: serviceBindings, finalizer, client, cache, status }
+  return reconcileWithFinalizer({ ...kind, keep: object => keep(deps, object), end: object => end(deps, object) }, context)
+}

@@ -1,0 +1,59 @@
+// The status of a ServiceBinding: names, times and states, never a credential. Pure.
+import { bindingSecretName } from '../../api/services/binding-secret.ts'
+import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
+import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { compareText } from '../../lib/text/compare-text.ts'
+import type { Refusal } from '../../policy/check.ts'
+import type { Slot } from '../slots/slots.ts'
+
+export type ServiceBindingStatus = NonNullable<ServiceBinding['status']>
+
+/** What a step came to. */
+export type Observation = {
+  readonly slots: readonly Slot[]
+  /** The credential that the Secret holds now, when it holds one that works. */
+  readonly delivered: { readonly version: number; readonly principal: string } | undefined
+  readonly refusal?: Refusal
+  /** False when the last proof failed; undefined when none was made since. */
+  readonly proven?: boolean
+}
+
+/** Equal to the status before when nothing changed, whatever `now` is. */
+export function nextStatus(binding: ServiceBinding, observation: Observation, now: Date): ServiceBindingStatus {
+  const { metadata, status: before } = binding
+  const generation = metadata.generation ?? 1
+  const { slots, delivered } = observation
+  const version = delivered?.version ?? before?.version
+  const principal = delivered?.principal ?? before?.principal
+  const name = bindingSecretName(metadata.name)
+  return {
+    observedGeneration: generation,
+    conditions: mergeConditions(before?.conditions, conditionsOf(binding, observation), generation, now),
+    ...defined({ version, principal }),
+    ...(delivered !== undefined || before?.binding !== undefined ? { binding: { name } } : {}),
+    slots: [...slots]
+      .sort((a, b) => compareText(a.slot, b.slot))
+      .map(({ slot, state, issuedAt, until }) => ({
+        slot,
+        state,
+        issuedAt: issuedAt.toISOString(),
+        ...(until && { until: until.toISOString() }),
+      })),
+  }
+}
+
+function conditionsOf(binding: ServiceBinding, { delivered, refusal, proven, slots }: Observation): readonly WantedCondition[] {
+  const issuing = { reason: reasons.issuing, message: 'the platform is making a credential' }
+  const good = { reason: reasons.delivered, message: 'the Secret holds a credential that the platform has tried' }
+  const now = refusal ?? (delivered === undefined ? issuing : good)
+  const known = findCondition(binding.status?.conditions, 'Proven')
+  const issued = slots.some(({ state }) => state !== 'Making')
+  const isProven = proven ?? (delivered !== undefined || known?.status === 'True')
+  return [
+    { type: 'Issued', status: issued ? 'True' : 'False', ...(issued ? good : now) },
+    { type: 'Proven', status: isProven ? 'True' : 'False', ...(isProven ? good : now) },
+    // A credential that was delivered goes on while another one cannot be made.
+    { type: 'Ready', status: delivered === undefined ? 'False' : 'True', ...(delivered === undefined ? now : good) },
+  ]
+}

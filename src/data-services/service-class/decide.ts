@@ -1,0 +1,33 @@
+// Whether instances can be made of a ServiceClass, and what is wrong when not. Pure.
+import { serviceClassReasons as reasons } from '../../api/services/service-class.ts'
+import type { Refusal } from '../../policy/check.ts'
+import type { Facts } from './gather.ts'
+
+/** Before it, everybody may create tables in the schema `public` of a new database. */
+const oldestVersion = 150_000
+
+export type Decision = { readonly isReachable: boolean; readonly refusal: Refusal | undefined }
+
+/** The first thing that keeps the server from being shared. */
+export function decide({ missing, trouble, answer }: Facts): Decision {
+  if (missing !== undefined) return unreachable(reasons.adminSecretMissing, missing)
+  if (trouble?.kind === 'login') return unreachable(reasons.loginRefused, trouble.message)
+  if (trouble?.kind === 'refused') return unreachable(reasons.rightsInsufficient, trouble.message)
+  if (answer === undefined) return unreachable(reasons.serverUnreachable, trouble?.message ?? 'the server was not asked')
+  const refuse = (reason: string, message: string): Decision => ({ isReachable: true, refusal: { reason, message } })
+  const { version, versionNumber, acceptsWrites, isSuperuser, open } = answer
+  if (versionNumber < oldestVersion)
+    return refuse(reasons.serverUnsuitable, `the server is PostgreSQL ${version}; tenants can share one from version 15`)
+  if (!acceptsWrites) return refuse(reasons.serverUnsuitable, 'the server accepts no writes (a standby, or set to read only)')
+  if (!isSuperuser) return refuse(reasons.rightsInsufficient, 'the account in adminSecret is not a superuser of the server')
+  if (open.length > 0)
+    return refuse(
+      reasons.serverTooOpen,
+      `every login can enter ${open.join(', ')}: as its owner, REVOKE CONNECT ON DATABASE … FROM PUBLIC`,
+    )
+  return { isReachable: true, refusal: undefined }
+}
+
+function unreachable(reason: string, message: string): Decision {
+  return { isReachable: false, refusal: { reason, message } }
+}

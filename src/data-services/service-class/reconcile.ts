@@ -1,0 +1,56 @@
+// Asks the server of a ServiceClass each minute, closes what everybody could enter there, and reports. The class stays, while
+// it is being deleted, until no ServiceInstance has it: their databases could not be reached any more.
+import { type ServiceClass, serviceClass as serviceClasses } from '../../api/services/service-class.ts'
+import type { ServiceInstance } from '../../api/services/service-instance.ts'
+import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
+import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Servers } from '../servers.ts'
+import { decide } from './decide.ts'
+import { gather } from './gather.ts'
+import { endingStatus, nextStatus } from './status.ts'
+
+export type ServiceClassDeps = {
+  readonly cache: Pick<Cache<ServiceClass>, 'get'>
+  readonly instancesOf: (serviceClass: string) => readonly ServiceInstance[]
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
+  readonly status: StatusWriter<ServiceClass>
+  readonly servers: Servers
+  readonly clock: Clock
+}
+
+export const fieldManager = 'sekisho.dev/service-class'
+export const finalizer = 'sekisho.dev/service-class'
+/** Secrets of `sekisho-data` are not watched: a password that was corrected is found so. */
+const askAgainMilliseconds = 60_000
+const troubledMilliseconds = 10_000
+
+async function keep(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise<Outcome> {
+  const facts = await gather(deps, serviceClass)
+  const decision = decide(facts)
+  await deps.status.write(serviceClass, nextStatus(facts, decision, deps.clock.now()))
+  return requeueAfter(decision.refusal === undefined ? askAgainMilliseconds : troubledMilliseconds)
+}
+
+async function end(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise<Outcome | undefined> {
+  const { name } = serviceClass.metadata
+  const { length } = deps.instancesOf(name)
+  if (length > 0) {
+    // Those that are being deleted need the server.
+    if (deps.servers.of(name) === undefined) await gather(deps, serviceClass)
+    await deps.status.write(serviceClass, endingStatus(serviceClass, length, deps.clock.now()))
+    return requeueAfter(askAgainMilliseconds)
+  }
+  await deps.servers.forget(name)
+  return undefined
+}
+
+/** Idempotent. */
+export function reconcileServiceClass(deps: ServiceClassDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
+  const { client, cache, status } = deps
+  const kind = { type: serviceClasses, finalizer, client, cache, status }
+  return reconcileWithFinalizer({ ...kind, keep: object => keep(deps, object), end: object => end(deps, object) }, context)
+}

@@ -1,0 +1,185 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { SlotName } from '../adapters/postgresql/identifiers.ts'
+import { delivered, nextStep, type Slot, type SlotFacts } from './slots.ts'
+
+const minute = 60_000
+const begin = new Date('2026-01-01T00:00:00Z')
+const at = (minutes: number): Date => new Date(begin.getTime() + minutes * minute)
+const facts = (changes: Partial<SlotFacts>): SlotFacts => ({
+  slots: [],
+  live: new Set<SlotName>(),
+  held: undefined,
+  rotate: undefined,
+  maxAgeMilliseconds: 1000 * minute,
+  overlapMilliseconds: 60 * minute,
+  now: at(0),
+  ...changes,
+})
+const slot = (name: SlotName, state: Slot['state'], issuedAt: Date, until?: Date): Slot => ({
+  slot: name,
+  state,
+  issuedAt,
+  ...(until && { until }),
+})
+
+describe('the next step', () => {
+  test('nothing yet: the intent is recorded, then the credential is made', () => {
+    const first = nextStep(facts({}))
+    expect(first).toEqual({ kind: 'record', slots: [slot('a', 'Making', at(0))] })
+    expect(nextStep(facts({ slots: [slot('a', 'Making', at(0))] }))).toEqual({
+      kind: 'issue',
+      slot: slot('a', 'Making', at(0)),
+    })
+  })
+
+  test('the Secret holds what was being made: it is recorded as delivered, and the former one drains', () => {
+    const slots = [slot('a', 'Delivered', at(-9)), slot('b', 'Making', at(0))]
+    const step = nextStep(facts({ slots, live: new Set(['a', 'b']), held: { slot: 'b', issuedAt: at(0) } }))
+    expect(step).toEqual({
+      kind: 'record',
+      slots: [slot('a', 'Draining', at(-9), at(60)), slot('b', 'Delivered', at(0))],
+    })
+  })
+
+  test('a Secret that is gone is replaced by another credential', () => {
+    const slots = [slot('a', 'Delivered', at(-9))]
+    expect(nextStep(facts({ slots, live: new Set(['a']) }))).toEqual({
+      kind: 'record',
+      slots: [...slots, slot('b', 'Making', at(0))],
+    })
+  })
+
+  test('a login that the server lost is made again', () => {
+    const held = { slot: 'a', issuedAt: at(-9) } as const
+    expect(nextStep(facts({ slots: [slot('a', 'Delivered', at(-9))], held }))).toEqual({ kind: 'record', slots: [] })
+  })
+
+  test('a login that nothing tells of is ended; one that the Secret holds is recorded', () => {
+    expect(nextStep(facts({ live: new Set(['b']) }))).toEqual({ kind: 'drop', slot: 'b' })
+    const held = { slot: 'b', issuedAt: at(-3) } as const
+    expect(nextStep(facts({ live: new Set(['b']), held }))).toEqual({ kind: 'record', slots: [slot('b', 'Delivered', at(-3))] })
+  })
+
+  test('a rotation in the future is waited for; one that was asked for begins; one before the credential is over', () => {
+    const present = {
+      slots: [slot('a', 'Delivered', at(-9))],
+      live: new Set<SlotName>(['a']),
+      held: { slot: 'a', issuedAt: at(-9) },
+    }
+    const step = (rotate: Date) => nextStep(facts({ ...present, rotate } as Partial<SlotFacts>))
+    expect(step(at(5))).toEqual({ kind: 'wait', until: at(5), isReady: true })
+    expect(step(at(-1))).toMatchObject({ kind: 'record', slots: [{ slot: 'a' }, { slot: 'b', state: 'Making' }] })
+    expect(step(at(-10))).toMatchObject({ kind: 'wait', isReady: true })
+  })
+
+  test('two credentials are the most: a third waits until the one that drains is gone', () => {
+    const slots = [slot('a', 'Draining', at(-20), at(30)), slot('b', 'Delivered', at(-9))]
+    const live = new Set<SlotName>(['a', 'b'])
+    expect(nextStep(facts({ slots, live }))).toEqual({ kind: 'wait', until: at(30), isReady: false })
+    expect(nextStep(facts({ slots, live, now: at(30) }))).toEqual({ kind: 'drop', slot: 'a' })
+  })
+})
+
+type Happening = 'rotate' | 'secret deleted' | { readonly minutes: number } | { readonly crashAfter: number }
+
+// The outside: what the server, the Secret and the status hold. Each effect of a step is one part, and a crash can come
+// before any.
+class World {
+  now = begin
+  slots: readonly Slot[] = []
+  readonly live = new Map<SlotName, { issuedAt: Date; proven: boolean }>()
+  secret: { slot: SlotName; issuedAt: Date } | undefined
+  rotate: Date | undefined
+  /** When each credential that was once delivered may end at the earliest. */
+  readonly until = new Map<string, Date>()
+  readonly overlap = 60 * minute
+
+  key = (name: SlotName, issuedAt: Date): string => `${name} ${issuedAt.getTime()}`
+
+  /** Does the next step, of which only the first `parts` come about. Resolves to what was left to do. */
+  step(parts: number): string {
+    const next = nextStep({
+      slots: this.slots,
+      live: new Set(this.live.keys()),
+      held: this.secret,
+      rotate: this.rotate,
+      maxAgeMilliseconds: 500 * minute,
+      overlapMilliseconds: this.overlap,
+      now: this.now,
+    })
+    let left = parts
+    const part = (effect: () => void): void => {
+      if (left-- > 0) effect()
+    }
+    if (next.kind === 'record') part(() => (this.slots = next.slots))
+    if (next.kind === 'drop') {
+      part(() => this.end(next.slot))
+      part(() => (this.slots = this.slots.filter(one => one.slot !== next.slot)))
+    }
+    if (next.kind === 'issue') this.issue(next.slot, part)
+    this.check()
+    return next.kind
+  }
+
+  issue({ slot: name, issuedAt }: Slot, part: (effect: () => void) => void): void {
+    part(() => this.live.set(name, { issuedAt, proven: false }))
+    part(() => this.live.set(name, { issuedAt, proven: true }))
+    const until = new Date(this.now.getTime() + this.overlap)
+    part(() => {
+      expect(this.live.get(name)?.proven).toBe(true)
+      for (const [other, { issuedAt: before }] of this.live) if (other !== name) this.until.set(this.key(other, before), until)
+      this.secret = { slot: name, issuedAt }
+    })
+    part(() => {
+      const current = this.slots.find(one => one.slot === name)
+      if (current) this.slots = delivered(this.slots, current, until)
+    })
+  }
+
+  happens(event: Happening): void {
+    if (event === 'rotate') this.rotate = this.now
+    else if (event === 'secret deleted') this.secret = undefined
+    else if ('minutes' in event) this.now = new Date(this.now.getTime() + event.minutes * minute)
+    else this.step(event.crashAfter)
+  }
+
+  end(name: SlotName): void {
+    const login = this.live.get(name)
+    if (login) {
+      const isHeld = this.secret?.slot === name && this.secret.issuedAt.getTime() === login.issuedAt.getTime()
+      expect(isHeld, 'what the Secret holds is never ended').toBe(false)
+      const until = this.until.get(this.key(name, login.issuedAt))
+      expect(until === undefined || until <= this.now, 'not before its overlap').toBe(true)
+    }
+    this.live.delete(name)
+  }
+
+  check(): void {
+    expect(this.live.size).toBeLessThanOrEqual(2)
+    expect(this.slots.length).toBeLessThanOrEqual(2)
+    if (this.secret) expect(this.live.get(this.secret.slot)?.proven ?? true).toBe(true)
+  }
+}
+
+test('whatever breaks off: at most two live, none delivered unproven, none ended too early, and the end is one that is delivered', () => {
+  const event: fc.Arbitrary<Happening> = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ crashAfter: fc.integer({ min: 0, max: 5 }) }) },
+    { weight: 2, arbitrary: fc.record({ minutes: fc.integer({ min: 1, max: 400 }) }) },
+    { weight: 1, arbitrary: fc.constant('rotate' as const) },
+    { weight: 1, arbitrary: fc.constant('secret deleted' as const) },
+  )
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), events => {
+      const world = new World()
+      for (const one of events) world.happens(one)
+      // The longest way: what drains ends, the one that was to be replaced is, and drains itself.
+      for (let round = 0; round < 12; round++)
+        if (world.step(9) === 'wait') world.now = new Date(world.now.getTime() + world.overlap)
+      expect(world.secret).toBeDefined()
+      expect(world.slots.filter(({ state }) => state === 'Delivered')).toHaveLength(1)
+      expect(world.live.has(world.secret?.slot ?? 'a')).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,116 @@
+// The two slots of a credential: which step comes next. Pure. A credential is made, proven and only then delivered; the one
+// before it goes on until its overlap ended. Whatever breaks off between two steps, the next call finds the way on: at most
+// two credentials live, and nobody needs to know what happened, only what is.
+import type { SlotName } from '../adapters/postgresql/identifiers.ts'
+
+/** Making: it may exist and was not delivered. Delivered: the Secret holds it. Draining: the Secret holds the other one. */
+export type SlotState = 'Making' | 'Delivered' | 'Draining'
+export type Slot = {
+  readonly slot: SlotName
+  readonly state: SlotState
+  /** When making it began: what tells it from a former credential of the same slot. */
+  readonly issuedAt: Date
+  /** Of a slot that drains: when it ends. */
+  readonly until?: Date
+}
+
+export type SlotFacts = {
+  /** What was recorded, at most one for each name. */
+  readonly slots: readonly Slot[]
+  /** The slots whose logins exist on the server. */
+  readonly live: ReadonlySet<SlotName>
+  /** Which credential the Secret holds; undefined when there is none or nobody can tell. */
+  readonly held: { readonly slot: SlotName; readonly issuedAt: Date } | undefined
+  /** A credential that was issued before this is to be replaced. */
+  readonly rotate: Date | undefined
+  readonly maxAgeMilliseconds: number
+  readonly overlapMilliseconds: number
+  readonly now: Date
+}
+
+export type Step =
+  /** Ends the login of the slot, then records that it is gone. */
+  | { readonly kind: 'drop'; readonly slot: SlotName }
+  /** Records these slots; nothing else changes. */
+  | { readonly kind: 'record'; readonly slots: readonly Slot[] }
+  /** Makes the login of this slot, which is recorded as Making, proves it, and writes the Secret. */
+  | { readonly kind: 'issue'; readonly slot: Slot }
+  /** Nothing to do until then, or until something else changes. */
+  | { readonly kind: 'wait'; readonly until: Date | undefined; readonly isReady: boolean }
+
+const names: readonly SlotName[] = ['a', 'b']
+
+export function nextStep(facts: SlotFacts): Step {
+  return settle(facts) ?? drain(facts) ?? renew(facts)
+}
+
+/**
+ * Brings the record in line with the Secret and the server, of which each can be ahead of it after a crash or a restored
+ * backup.
+ */
+function settle({ slots, live, held, now, overlapMilliseconds }: SlotFacts): Step | undefined {
+  const isHeld = (slot: Slot): boolean => held?.slot === slot.slot && held.issuedAt.getTime() === slot.issuedAt.getTime()
+  const current = slots.find(isHeld)
+  if (current !== undefined && current.state !== 'Delivered' && live.has(current.slot))
+    return { kind: 'record', slots: delivered(slots, current, new Date(now.getTime() + overlapMilliseconds)) }
+  if (held !== undefined && live.has(held.slot) && slots.every(({ slot }) => slot !== held.slot))
+    return { kind: 'record', slots: [...slots, { ...held, state: 'Delivered' }] }
+  const unknown = names.find(name => live.has(name) && slots.every(({ slot }) => slot !== name))
+  if (unknown !== undefined) return { kind: 'drop', slot: unknown }
+  const lost = slots.find(({ slot, state }) => state !== 'Making' && !live.has(slot))
+  return lost && { kind: 'record', slots: slots.filter(slot => slot !== lost) }
+}
+
+/** The slots after `current` was delivered: the one before it drains. */
+export function delivered(slots: readonly Slot[], current: Slot, until: Date): readonly Slot[] {
+  const { slot, issuedAt } = current
+  return slots.map(one => {
+    if (one.slot === slot) return { slot, issuedAt, state: 'Delivered' }
+    return one.state === 'Delivered' ? { ...one, state: 'Draining', until } : one
+  })
+}
+
+function drain({ slots, now }: SlotFacts): Step | undefined {
+  const draining = slots.find(({ state }) => state === 'Draining')
+  if (draining === undefined) return undefined
+  const isOver = draining.until === undefined || draining.until <= now
+  return isOver ? { kind: 'drop', slot: draining.slot } : undefined
+}
+
+function renew(facts: SlotFacts): Step {
+  const { slots, live, now } = facts
+  const current = slots.find(({ state }) => state === 'Delivered')
+  const making = slots.find(({ state }) => state === 'Making')
+  const draining = slots.find(({ state }) => state === 'Draining')
+  const end = current && endOf(facts, current)
+  const isReady = end !== undefined && end > now
+  if (isReady && making !== undefined) return dropOf(making, slots, live)
+  if (isReady) return { kind: 'wait', until: earliest(end, draining?.until), isReady }
+  if (making !== undefined) return { kind: 'issue', slot: making }
+  const free = names.find(name => slots.every(({ slot }) => slot !== name))
+  if (free === undefined)
+    return { kind: 'wait', until: draining?.until, isReady: current !== undefined && isHeldNow(facts, current) }
+  return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }
+}
+
+/** One that is not wanted any more, such as after its rotation was taken back. */
+function dropOf({ slot }: Slot, slots: readonly Slot[], live: ReadonlySet<SlotName>): Step {
+  return live.has(slot) ? { kind: 'drop', slot } : { kind: 'record', slots: slots.filter(one => one.slot !== slot) }
+}
+
+/** Until when the delivered credential is to be kept; undefined when it is to be replaced in any case. */
+function endOf(facts: SlotFacts, current: Slot): Date | undefined {
+  const { rotate, maxAgeMilliseconds } = facts
+  if (!isHeldNow(facts, current)) return undefined
+  if (rotate !== undefined && rotate > current.issuedAt && rotate <= facts.now) return undefined
+  const aged = new Date(current.issuedAt.getTime() + maxAgeMilliseconds)
+  return rotate !== undefined && rotate > facts.now ? earliest(aged, rotate) : aged
+}
+
+function isHeldNow({ held }: SlotFacts, { slot, issuedAt }: Slot): boolean {
+  return held?.slot === slot && held.issuedAt.getTime() === issuedAt.getTime()
+}
+
+function earliest(first: Date, second: Date | undefined): Date {
+  return second !== undefined && second < first ? second : first
+}

@@ -1,0 +1,475 @@
+// ServiceClasses, ServiceInstances and ServiceBindings on a real API server and a real PostgreSQL: the controllers run as their
+// ServiceAccount, and what counts is what the server answers to the credential in the Secret.
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
+import { secrets } from '../../src/api/builtin/index.ts'
+import { dataServicesNamespace } from '../../src/api/names.ts'
+import type { ResourceType } from '../../src/api/resource.ts'
+import { serviceBinding } from '../../src/api/services/service-binding.ts'
+import { serviceClass } from '../../src/api/services/service-class.ts'
+import { serviceInstance } from '../../src/api/services/service-instance.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { createParts } from '../../src/data-services/parts.ts'
+import { createServiceBindingController } from '../../src/data-services/service-binding/index.ts'
+import { createServiceClassController } from '../../src/data-services/service-class/index.ts'
+import { createServiceInstanceController } from '../../src/data-services/service-instance/index.ts'
+import type { KubeClient } from '../../src/kube/client/client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { gone, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
+import { withNamespace } from '../fixtures/harness.ts'
+import { withAdminKube } from '../fixtures/kube-access.ts'
+import { startManager } from '../fixtures/open-manager.ts'
+import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
+import { onlyNamed, recording, type Writes } from '../fixtures/test-clients.ts'
+
+const fieldManager = 'test'
+const minute = 60_000
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const plain = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString('utf8')
+
+describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared server', () => {
+  let postgres: TestPostgres
+  let server: URL
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    server = new URL(postgres.url('postgres').reveal())
+  })
+  afterAll(() => postgres?.stop())
+
+  const query = async (uri: string, sql: string): Promise<readonly unknown[]> => {
+    const client = new pg.Client({ connectionString: uri })
+    client.on('error', () => undefined)
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  const asAdmin = (sql: string, database = 'postgres') => query(postgres.url(database).reveal(), sql)
+
+  type Options = { readonly password?: string; readonly through?: (client: KubeClient) => KubeClient }
+
+  /** A tenant with the controllers beside it, and a class that has its name. `later` moves their clock. */
+  async function running({ password = server.password, through = client => client }: Options = {}) {
+    const { name: namespace } = await withNamespace()
+    await giveRightsIn(namespace, 'application')
+    const client = await withAdminKube()
+    const writes: Writes = []
+    const own = restrictedTo(await withClientOf('sekisho-data-services'), namespace)
+    const narrow = recording(onlyNamed(onlyNamed(own, serviceClass, namespace), tenant, namespace), writes)
+    let skew = 0
+    const clock = { ...systemClock, now: () => new Date(Date.now() + skew) }
+    const start = (by: (client: KubeClient) => KubeClient = client => client) =>
+      startManager(
+        by(narrow),
+        given => {
+          const parts = createParts(given)
+          onTestFinished(parts.servers.close)
+          return [createServiceClassController, createServiceInstanceController, createServiceBindingController].map(create =>
+            create(parts),
+          )
+        },
+        { clock },
+      )
+    // After the controllers have stopped.
+    onTestFinished(async () => {
+      await client.mergePatch(serviceClass, { name: namespace }, { metadata: { finalizers: [] } }, { fieldManager })
+      await client.delete(serviceClass, { name: namespace })
+      await client.delete(tenant, { name: namespace })
+    })
+    const started = await start(through)
+    onTestFinished(started.stop)
+    const apply = (type: ResourceType, name: string, spec: Record<string, unknown>, where: string | undefined = namespace) =>
+      client.apply(
+        type,
+        { apiVersion: type.apiVersion, kind: type.kind, metadata: { name, ...(where && { namespace: where }) }, spec },
+        { fieldManager, force: true },
+      )
+    await client.apply(
+      tenant,
+      {
+        apiVersion: tenant.apiVersion,
+        kind: tenant.kind,
+        metadata: { name: namespace },
+        spec: { namespace, account: { host: 'github.com', id: 1, login: namespace, type: 'Organization' }, roles: [] },
+      },
+      { fieldManager },
+    )
+    const setAdmin = (value: string) =>
+      client.apply(
+        secrets,
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { namespace: dataServicesNamespace, name: namespace },
+          data: { username: base64(server.username), password: base64(value) },
+        },
+        { fieldManager, force: true },
+      )
+    await setAdmin(password)
+    const postgresql = {
+      host: server.hostname,
+      port: Number(server.port),
+      adminSecret: { name: namespace },
+      tls: { mode: 'Disable' },
+    }
+    const classSpec = {
+      type: 'postgresql',
+      provider: { postgresql },
+      plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } }],
+      reach: { cidrs: ['127.0.0.1/32'] },
+      extensions: ['pgcrypto'],
+      credentials: { maxAgeDays: 30, overlapMinutes: 5 },
+    }
+    await apply(serviceClass, namespace, classSpec, '')
+    let touched = 0
+    return {
+      client,
+      namespace,
+      writes,
+      apply,
+      setAdmin,
+      classSpec,
+      stop: started.stop,
+      start,
+      instance: (spec: Record<string, unknown> = {}) => apply(serviceInstance, 'db', { class: namespace, ...spec }),
+      binding: (name = 'shop', spec: Record<string, unknown> = {}) =>
+        apply(serviceBinding, name, { service: { kind: 'ServiceInstance', name: 'db' }, ...spec }),
+      later(milliseconds: number) {
+        skew += milliseconds
+      },
+      skew: () => skew,
+      /** As the resync does, which is far apart. */
+      touch: (type: ResourceType, name: string) =>
+        client.mergePatch(
+          type,
+          { ...(type.namespaced && { namespace }), name },
+          { metadata: { annotations: { touched: String(++touched) } } },
+          { fieldManager },
+        ),
+      ready: (reason = 'Delivered', name = 'shop') => readyReason(client, serviceBinding, { namespace, name }, reason),
+      instanceReady: (reason = 'Provisioned') => readyReason(client, serviceInstance, { namespace, name: 'db' }, reason),
+      classReady: (reason = 'Answering') => readyReason(client, serviceClass, { name: namespace }, reason),
+      values: (name = 'shop') => valuesOf(client, namespace, name),
+    }
+  }
+
+  async function valuesOf(client: KubeClient, namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
+    const secret = await client.get(secrets, { namespace, name: `binding-${name}` })
+    return Object.fromEntries(Object.entries(secret?.data ?? {}).map(([key, text]) => [key, plain(text)]))
+  }
+
+  const at = (version: number, on: Awaited<ReturnType<typeof running>>) =>
+    waitUntil(`version ${version}`, async () => {
+      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
+      return found?.status?.version === version ? found : undefined
+    })
+
+  test('class, instance and binding applied together: a credential that works, and no password but in the Secret', async () => {
+    const on = await running()
+    await Promise.all([
+      on.instance({ parameters: { postgresql: { extensions: ['pgcrypto'] } } }),
+      on.binding(),
+      on.binding('report', { access: 'ReadOnly' }),
+    ])
+    const bound = await on.ready()
+    await on.ready('Delivered', 'report')
+    const values = await on.values()
+    expect(Object.keys(values).sort()).toEqual(
+      ['database', 'host', 'jdbc-url', 'password', 'port', 'provider', 'sslmode', 'type', 'uri', 'username'].sort(),
+    )
+    await query(values['uri'] ?? '', 'CREATE TABLE orders AS SELECT 7 AS id')
+    const reader = (await on.values('report'))['uri'] ?? ''
+    expect(await query(reader, 'SELECT id FROM orders')).toEqual([{ id: 7 }])
+    await expect(query(reader, 'DELETE FROM orders')).rejects.toMatchObject({ code: '42501' })
+    expect(await query(values['uri'] ?? '', `SELECT extname FROM pg_extension WHERE extname = 'pgcrypto'`)).toHaveLength(1)
+
+    const instance = await on.instanceReady()
+    const serviceClassNow = await on.classReady()
+    expect(instance.status).toMatchObject({
+      externalId: values['database'],
+      endpoint: { host: server.hostname, port: Number(server.port) },
+      plan: 'small',
+      version: serviceClassNow.status?.version,
+    })
+    expect(bound.status).toMatchObject({
+      binding: { name: 'binding-shop' },
+      version: 1,
+      principal: values['username'],
+      slots: [{ slot: 'a', state: 'Delivered' }],
+    })
+    for (const said of [bound, instance, serviceClassNow]) {
+      expect(JSON.stringify(said)).not.toContain(values['password'])
+      expect(JSON.stringify(said)).not.toContain(server.password)
+    }
+    const secret = await on.client.get(secrets, { namespace: on.namespace, name: 'binding-shop' })
+    expect(secret).toMatchObject({
+      type: 'servicebinding.io/postgresql',
+      metadata: { ownerReferences: [{ kind: 'ServiceBinding' }] },
+    })
+    // At rest nothing is written.
+    const before = on.writes.length
+    for (const type of [serviceInstance, serviceBinding]) await on.touch(type, type === serviceInstance ? 'db' : 'shop')
+    await on.binding('last')
+    await on.ready('Delivered', 'last')
+    expect(on.writes.slice(before).filter(write => !write.endsWith('last'))).toEqual([])
+  })
+
+  test('a rotation: another credential, and the former one until the overlap ends', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const first = await on.values()
+    on.later(1000)
+    await on.binding('shop', { rotate: new Date(Date.now() + 500).toISOString() })
+    on.later(1000)
+    await on.touch(serviceBinding, 'shop')
+    const rotated = await at(2, on)
+    expect(rotated.status?.slots).toMatchObject([
+      { slot: 'a', state: 'Draining', until: expect.any(String) },
+      { slot: 'b', state: 'Delivered' },
+    ])
+    const second = await on.values()
+    expect(second['username']).not.toBe(first['username'])
+    for (const { uri = '' } of [first, second]) expect(await query(uri, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    on.later(6 * minute)
+    await on.touch(serviceBinding, 'shop')
+    await waitUntil('the former credential has ended', async () => {
+      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
+      return found?.status?.slots?.length === 1 || undefined
+    })
+    await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
+    expect(await query(second['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    on.later(31 * 24 * 60 * minute)
+    await on.touch(serviceBinding, 'shop')
+    await at(3, on)
+  })
+
+  test('a Secret that was deleted is made again with another credential', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const first = await on.values()
+    await on.client.delete(secrets, { namespace: on.namespace, name: 'binding-shop' })
+    await on.touch(serviceBinding, 'shop')
+    await at(2, on)
+    const second = await on.values()
+    expect(second['password']).not.toBe(first['password'])
+    expect(await query(second['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('a Secret of another maker is left alone', async () => {
+    const on = await running()
+    const metadata = { namespace: on.namespace, name: 'binding-shop' }
+    await on.client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: { A: 'eA==' } }, { fieldManager })
+    await on.instance()
+    await on.binding()
+    await on.ready('NameTaken')
+    await on.client.delete(serviceBinding, { namespace: on.namespace, name: 'shop' })
+    await gone(on.client, serviceBinding, { namespace: on.namespace, name: 'shop' })
+    expect(await on.values()).toEqual({ A: 'x' })
+  })
+
+  test('a credential that could do more is never delivered, and ends', async () => {
+    const on = await running()
+    await on.instance()
+    const id = (await on.instanceReady()).status?.externalId ?? ''
+    await asAdmin(`GRANT CONNECT ON DATABASE postgres TO o_${id}`)
+    await on.binding()
+    const refused = await on.ready('WiderThanAsked')
+    expect(refused.status?.conditions?.find(({ type }) => type === 'Proven')).toMatchObject({ status: 'False' })
+    expect(await on.values()).toEqual({})
+    await waitUntil('no login is left on the server', async () => {
+      const sql = `SELECT rolname FROM pg_roles JOIN pg_auth_members ON member = pg_roles.oid WHERE roleid = 'o_${id}'::regrole`
+      return (await asAdmin(sql)).length === 0 || undefined
+    })
+    await asAdmin(`REVOKE CONNECT ON DATABASE postgres FROM o_${id}`)
+    await on.touch(serviceBinding, 'shop')
+    await on.ready()
+  })
+
+  test('what is kept is found again by its name; what is deleted is gone; what is in use stays', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const first = await on.values()
+    await query(first['uri'] ?? '', 'CREATE TABLE kept AS SELECT 1 AS one')
+    const key = { namespace: on.namespace, name: 'db' }
+    await on.client.delete(serviceInstance, key)
+    await on.instanceReady('InUse')
+    await on.client.delete(serviceBinding, { namespace: on.namespace, name: 'shop' })
+    await gone(on.client, serviceBinding, { namespace: on.namespace, name: 'shop' })
+    await gone(on.client, serviceInstance, key)
+    expect(await on.values()).toEqual({})
+    await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
+
+    await on.instance({ whenDeleted: 'Delete' })
+    await on.binding()
+    await on.ready()
+    const again = await on.values()
+    expect(again['database']).toBe(first['database'])
+    expect(await query(again['uri'] ?? '', 'SELECT one FROM kept')).toEqual([{ one: 1 }])
+    await on.client.delete(serviceBinding, { namespace: on.namespace, name: 'shop' })
+    await on.client.delete(serviceInstance, key)
+    await gone(on.client, serviceInstance, key)
+    const left = `SELECT datname FROM pg_database WHERE datname = '${again['database']}' UNION SELECT rolname FROM pg_roles WHERE rolname LIKE '%${again['database']}' OR rolname = '${again['username']}'`
+    expect(await asAdmin(left)).toEqual([])
+  })
+
+  test('a database that the server lost is said, and no empty one takes its place', async () => {
+    const on = await running()
+    await on.instance()
+    const id = (await on.instanceReady()).status?.externalId
+    await asAdmin(`DROP DATABASE ${id}`)
+    for (let round = 0; round < 2; round++) {
+      await on.touch(serviceInstance, 'db')
+      await on.instanceReady('InstanceMissing')
+    }
+    expect(await asAdmin(`SELECT datname FROM pg_database WHERE datname = '${id}'`)).toEqual([])
+  })
+
+  test('a wrong password of the administrator is said on the class, and nothing is made; corrected, all goes on', async () => {
+    const on = await running({ password: 'wrong' })
+    await on.instance()
+    await on.binding()
+    await on.classReady('LoginRefused')
+    await on.instanceReady('ClassNotReady')
+    await on.ready('InstanceNotReady')
+    await on.setAdmin(server.password)
+    await on.touch(serviceClass, on.namespace)
+    await on.classReady()
+    await on.ready()
+    await on.client.delete(secrets, { namespace: dataServicesNamespace, name: on.namespace })
+    await on.touch(serviceClass, on.namespace)
+    await on.classReady('AdminSecretMissing')
+    // What was delivered goes on.
+    expect(await query((await on.values())['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a class that is not there', { class: 'absent' }, 'ClassNotFound'],
+    ['a plan that is not there', { plan: 'large' }, 'PlanNotFound'],
+    ['an extension that is not allowed', { parameters: { postgresql: { extensions: ['hstore'] } } }, 'ExtensionNotAllowed'],
+  ])('%s: said, and nothing is made', async (_, spec, reason) => {
+    const on = await running()
+    await on.instance(spec)
+    expect((await on.instanceReady(reason)).status?.externalId).toBeUndefined()
+  })
+
+  test('a class for other tenants is refused; a class that is in use stays until its last instance is gone', async () => {
+    const on = await running()
+    await on.apply(serviceClass, on.namespace, { ...on.classSpec, tenants: { matchLabels: { tier: 'gold' } } }, '')
+    await on.instance()
+    await on.instanceReady('ClassNotAllowed')
+    await on.client.mergePatch(tenant, { name: on.namespace }, { metadata: { labels: { tier: 'gold' } } }, { fieldManager })
+    await on.instanceReady()
+    await on.client.delete(serviceClass, { name: on.namespace })
+    await on.classReady('ClassInUse')
+    await on.client.delete(serviceInstance, { namespace: on.namespace, name: 'db' })
+    await gone(on.client, serviceClass, { name: on.namespace })
+  })
+
+  test('another process takes over where this one ended', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const first = await on.values()
+    await on.stop()
+    await on.client.delete(secrets, { namespace: on.namespace, name: 'binding-shop' })
+    const { stop } = await on.start()
+    onTestFinished(stop)
+    await at(2, on)
+    expect((await on.values())['username']).not.toBe(first['username'])
+  })
+
+  test('rotations under writers: each finds a credential in the Secret that works', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    await query((await on.values())['uri'] ?? '', 'CREATE TABLE writes (n int)')
+    let isOver = false
+    const written = [0, 0]
+    const writers = Promise.all(
+      written.map(async (_, mine) => {
+        while (!isOver) {
+          await query((await on.values())['uri'] ?? '', 'INSERT INTO writes VALUES (1)')
+          written[mine] = (written[mine] ?? 0) + 1
+        }
+      }),
+    )
+    for (let version = 2; version <= 5; version++) {
+      on.later(1000)
+      await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
+      await at(version, on)
+      const seen = [...written]
+      // Each has read the Secret anew since, as pods do in a rollout; then the overlap ends.
+      await waitUntil(
+        'every writer to come round',
+        async () => written.every((n, mine) => n >= (seen[mine] ?? 0) + 2) || undefined,
+      )
+      on.later(6 * minute)
+      await on.touch(serviceBinding, 'shop')
+      await waitUntil('one credential', async () => {
+        const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
+        return found?.status?.slots?.length === 1 || undefined
+      })
+    }
+    isOver = true
+    await writers
+    const total = written.reduce((sum, n) => sum + n, 0)
+    expect(await query((await on.values())['uri'] ?? '', 'SELECT count(*)::int AS n FROM writes')).toEqual([{ n: total }])
+  })
+
+  /** A process that ends at its write number `last`: before it, or when it was done and before its answer was read. */
+  function endingAt(last: number, isDone: boolean) {
+    let sent = 0
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const write = async <T>(send: () => Promise<T>): Promise<T> => {
+      sent++
+      if (sent === last && isDone) await send()
+      if (sent < last) return send()
+      end()
+      throw new Error('the process ended')
+    }
+    const through = (client: KubeClient): KubeClient => ({
+      ...client,
+      apply: (type, object, options) => write(() => client.apply(type, object, options)),
+      applyStatus: (type, object, options) => write(() => client.applyStatus(type, object, options)),
+      mergePatch: (type, key, patch, options) => write(() => client.mergePatch(type, key, patch, options)),
+    })
+    return { through, ended }
+  }
+
+  test.each([false, true])(
+    'a process that ends at any of its writes (done: %s): the next one comes to one credential',
+    async isDone => {
+      const points = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+      await Promise.all(
+        points.map(async point => {
+          const { through, ended } = endingAt(point, isDone)
+          const on = await running({ through })
+          await on.instance()
+          await on.binding()
+          await Promise.race([ended, on.ready()])
+          await on.stop()
+          const { stop } = await on.start()
+          onTestFinished(stop)
+          const bound = await on.ready()
+          const { uri = '', username, database } = await on.values()
+          expect(await query(uri, 'SELECT 1 AS one'), `point ${point}`).toEqual([{ one: 1 }])
+          expect(bound.status?.slots, `point ${point}`).toMatchObject([{ state: 'Delivered' }])
+          const logins = `SELECT rolname AS name FROM pg_roles JOIN pg_auth_members ON member = pg_roles.oid WHERE roleid = 'o_${database}'::regrole`
+          expect(await asAdmin(logins), `point ${point}`).toEqual([{ name: username }])
+        }),
+      )
+    },
+  )
+})
