@@ -69,7 +69,7 @@ export async function bindApp(deps: BindAppDeps, person: SignedInPerson, named: 
     throw new AppError('conflict', 'the account is bound by another App or installation by now: begin again at /onboard')
   const wanted = desiredSibling(named, found, intent)
   const { namespace = '' } = named.metadata
-  const { name } = wanted.metadata
+  const name = siblingName(app)
   const existing = await deps.kube.get(installations, { namespace, name })
   if (existing !== undefined && isSame(existing, wanted)) return
   if (existing !== undefined) await end(deps, person, existing)

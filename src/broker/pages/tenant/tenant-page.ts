@@ -58,7 +58,7 @@ function bindAppForms(person: Person, { tenant, role, installations = [] }: Tena
   if (role !== 'admin' || open.length === 0) return undefined
   const forms = open.map(
     ({ app }) =>
-      html`<form method="post" action="${tenantPath(namespace)}/apps">${formSecret(person)}<input type="hidden" name="app" value="${app}"><p>The App ${app} is installed on ${account.login}, too. Tokens of workloads can share its rate limit: <button aria-label="Bind the App ${app}">Bind it</button></p></form>`,
+      html`<form method="post" action="${tenantPath(namespace)}/apps">${formSecret(person)}<input type="hidden" name="app" value="${app}"><p>The App ${app} is installed on ${account.login}, too. Tokens of workloads can share its rate limit: <button>Bind the App ${app}</button></p></form>`,
   )
   return html`${forms}`
 }
