@@ -146,6 +146,7 @@ export const installation = defineKind({
   reasons,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
+    { name: 'App', type: 'string', jsonPath: '.spec.app', priority: 1 },
     { name: 'Installation', type: 'integer', jsonPath: '.spec.installationId' },
     { name: 'Bound by', type: 'string', jsonPath: '.spec.boundBy.login' },
     ...readyColumns,

@@ -64,7 +64,13 @@ export const brokerRights: readonly Right[] = [
     usedBy: ['src/broker/people/access-reviews.ts'],
   },
 
-  { place: 'application', group: github, resources: ['installations'], verbs: ['create', 'delete'], usedBy: [onboarding, bindApp] },
+  {
+    place: 'application',
+    group: github,
+    resources: ['installations'],
+    verbs: ['create', 'delete'],
+    usedBy: [onboarding, bindApp],
+  },
   {
     place: 'application',
     group: github,
