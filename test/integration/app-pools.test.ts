@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { installApp, setSuspended } from '../../dev/github/actions/install-app.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { defaultSeed } from '../../dev/github/seed/default-seed.ts'
@@ -16,14 +16,16 @@ import { type ClusterGitHubApp, clusterGitHubApp } from '../../src/api/github/cl
 import { installation } from '../../src/api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { createInstallationController } from '../../src/controllers/installation/index.ts'
 import { createGitHubMeter } from '../../src/github/index.ts'
+import { createManager } from '../../src/kube/manager.ts'
 import { mergeConditions } from '../../src/kube/object/conditions.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { createGitHubApps, type GitHubApps } from '../../src/services/token-desk/app-clients.ts'
-import { readyReason } from '../fixtures/application-fixture.ts'
+import { readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { boundInstallation, put } from '../fixtures/put-object.ts'
 import { type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
@@ -228,4 +230,50 @@ test('when the limit of one App is used up, grants go on with the other; what en
   await pool.client.delete(installation, { namespace: pool.namespace, name: 'github' })
   await waitUntil('its token is revoked', async () => ((await statusWith(next.token)) === 401 ? true : undefined))
   await expect(pool.ask()).rejects.toMatchObject({ code: 'forbidden' })
+})
+
+test('the controllers find the other App on the account, by the number of the account, as soon as it is in the pool', async () => {
+  const fixture = await withFixture()
+  const { client, namespace } = fixture
+  const manager = createManager({ client: fixture.controllersClient, log: silentLog, clock: systemClock, random: Math.random })
+  const shared = { client: manager.client, manager, events: { record: () => {} }, clock: systemClock, log: silentLog }
+  const nothing = async (): Promise<void> => {}
+  const pool = `pool-${namespace}`
+  const nameOf = (name: string): string => `${name}-${namespace}`
+  manager.add(
+    createInstallationController({
+      ...shared,
+      githubApps: createGitHubApps({
+        apps: manager.cache(clusterGitHubApp),
+        async secretOf(name) {
+          const data = { 'private-key.pem': Buffer.from(keys.get(name) ?? '').toString('base64') }
+          return { kind: 'found', secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name, resourceVersion: '1' }, data } }
+        },
+        ...{ isLeader: () => true, log: silentLog, clock: systemClock },
+      }),
+      desk: { revokeBy: async () => 0 },
+      audit: { append: async () => undefined, appendOnce: nothing, list: async () => [] } as never,
+      tokens: { intend: async () => 'x', recordMinted: nothing, markRevoked: nothing, abandon: nothing },
+    }),
+  )
+  await manager.start()
+  onTestFinished(() => manager.stop())
+  const create = async (name: string) => {
+    const spec = { ...apps.get(name)?.spec, pool }
+    await put(client, clusterGitHubApp, { name: nameOf(name) }, { spec })
+    onTestFinished(() => client.delete(clusterGitHubApp, { name: nameOf(name) }))
+  }
+  // That of the other App is used up by now.
+  await create('second')
+  const of = { host: hosts.here, id: 2001, login: 'acme' }
+  const spec = boundInstallation(of, { contents: 'read' }, { app: nameOf('second'), installationId: second.id })
+  await put(client, installation, { name: 'github', namespace }, { spec })
+  const ready = await readyReason(client, installation, { name: 'github', namespace }, 'Verified')
+  expect(ready.status?.otherApps).toBeUndefined()
+  await create('sekisho')
+  const found = await waitUntil('the other App is found', async () => {
+    const { status } = (await client.get(installation, { name: 'github', namespace })) ?? {}
+    return status?.otherApps
+  })
+  expect(found).toMatchObject([{ app: nameOf('sekisho'), installationId: named.id, permissions: { contents: 'write' } }])
 })
