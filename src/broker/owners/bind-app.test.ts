@@ -1,6 +1,20 @@
 import { expect, test } from 'vitest'
-import { installationObject } from '../../services/token-desk/testing/desk-objects.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import { desiredSibling, siblingCeiling, siblingName } from './bind-app.ts'
+
+const installationObject: Installation = {
+  apiVersion: 'github.sekisho.dev/v1alpha1',
+  kind: 'Installation',
+  metadata: { name: 'github', namespace: 'acme' },
+  spec: {
+    app: 'sekisho',
+    installationId: 77,
+    account: { host: 'github.test', id: 2001, login: 'acme', type: 'Organization' },
+    boundBy: { id: 1001, login: 'olivia' },
+    proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
+    ceiling: { repositories: 'Selected', repositoryIds: [4001], permissions: { contents: 'write', statuses: 'write' } },
+  },
+}
 
 const found = { app: 'second', installationId: 88, permissions: { contents: 'read', administration: 'write', statuses: 'admin' } }
 

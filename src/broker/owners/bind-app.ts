@@ -57,8 +57,8 @@ export function desiredSibling(named: Installation, found: OtherApp, intent: Pro
 }
 
 /**
- * `named`: the Installation of the tenant as onboarding made it. Rejects as `proveBinding`, with `conflict` where GitHub has no such
- * installation, or a former binding has to end first. One that exists and is the same stays.
+ * `named`: the Installation of the tenant as onboarding made it. Rejects as `proveBinding`, with `conflict` where GitHub has no
+ * such installation, or a former binding has to end first. One that exists and is the same stays.
  */
 export async function bindApp(deps: BindAppDeps, person: SignedInPerson, named: Installation, app: string): Promise<void> {
   const found = named.status?.otherApps?.find(other => other.app === app)

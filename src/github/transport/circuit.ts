@@ -30,8 +30,8 @@ type Pause = { readonly since: number; readonly milliseconds: number; readonly c
 //   freshness: the next answer
 //   replicas: each learns from its own answers
 /**
- * A closed circuit: requests are sent until five in a row fail. `ofManyCredentials`: that the hour of one credential is used up says
- * nothing about the others.
+ * A closed circuit: requests are sent until five in a row fail. `ofManyCredentials`: that the hour of one credential is used up
+ * says nothing about the others.
  */
 export function createCircuit(clock: Clock, { ofManyCredentials = false } = {}): Circuit {
   let failures = 0

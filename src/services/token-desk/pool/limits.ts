@@ -7,7 +7,7 @@ import { defined } from '../../../lib/json/defined.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
 import type { InstallationIdentity } from '../../../store/token-registry.ts'
-import type { Member } from './siblings.ts'
+import type { Member } from './member.ts'
 
 export type PoolLimits = {
   /** From 0 to 1; 1 when GitHub has not said it. */

@@ -7,7 +7,7 @@ import { type AdmittedRequest, type MintDeps, mint } from '../minting/mint.ts'
 import { type RevokeDeps, revokeBy } from '../revoke.ts'
 import { inOrder, type Rated } from './choose.ts'
 import type { PoolLimits } from './limits.ts'
-import type { Member } from './siblings.ts'
+import type { Member } from './member.ts'
 
 export type PoolDeps = MintDeps & RevokeDeps & { readonly pool: PoolLimits }
 

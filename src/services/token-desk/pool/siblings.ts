@@ -2,28 +2,15 @@
 // are in the same pool on the same host. They make tokens under the grants that name it, so that the limits of several Apps serve
 // one account (docs/adr/0097-a-pool-of-apps.md). What an Installation lets grants reach is never wider than without them.
 import type { Installation } from '../../../api/github/installation.ts'
-import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
-import type { AppClient, GitHubEndpoints } from '../../../github/index.ts'
 import { isAppError, messageOf } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import { compareText } from '../../../lib/text/compare-text.ts'
-import { firstRefusal } from '../../../policy/check.ts'
 import { defaultTokenSeconds } from '../../../policy/grants/token-lifetime.ts'
-import { permissionAbove } from '../../../policy/permission-level.ts'
-import type { InstallationIdentity, TokenSubject } from '../../../store/token-registry.ts'
+import type { TokenSubject } from '../../../store/token-registry.ts'
 import type { GitHubApp, GitHubApps } from '../app-clients.ts'
-import { isReadyNow, memberChecks } from '../checks.ts'
-import type { DeskFacts } from '../gather.ts'
 
 /** An Installation and its App, which can be used. */
 export type Bound = { readonly installation: Installation; readonly app: GitHubApp }
-
-/** What can make the token: the Installation that the grant names, or a sibling. */
-export type Member = {
-  readonly identity: InstallationIdentity
-  readonly endpoints: GitHubEndpoints
-  readonly client: Pick<AppClient, 'mintRefusal' | 'mint' | 'revoke'>
-}
 
 /**
  * Only workloads: what the platform itself writes, such as the comments of reports, stays under the name of one App, and what it
@@ -73,25 +60,4 @@ function isOfSamePool(named: GitHubApp, app: GitHubApp): boolean {
   const { host, api, web } = app.endpoints
   const isOfSameHost = host === named.endpoints.host && api === named.endpoints.api && web === named.endpoints.web
   return app.pool === named.pool && isOfSameHost && app.appId !== named.appId
-}
-
-/**
- * Whether the sibling may make the token of an admitted request. Pure. It is ready, nothing halts it, and the grant is within its
- * ceiling and within what GitHub lets it do.
- */
-export function mayMint(facts: DeskFacts, grant: RepositoryGrant, { installation, app }: Bound): boolean {
-  if (!isReadyNow(installation)) return false
-  const asMember = { ...facts, installation, app: { ...app.endpoints, appId: app.appId } }
-  if (firstRefusal(memberChecks, asMember) !== undefined) return false
-  return permissionAbove(grant.spec.permissions, installation.status?.permissions ?? {}) === undefined
-}
-
-export function memberOf({ installation, app }: Bound): Member {
-  const { account, installationId } = installation.spec
-  const identity = { host: account.host, appId: app.appId, installationId }
-  return { identity, endpoints: app.endpoints, client: app.client }
-}
-
-export function isSameInstallation(a: InstallationIdentity, b: InstallationIdentity): boolean {
-  return a.host === b.host && a.appId === b.appId && a.installationId === b.installationId
 }
