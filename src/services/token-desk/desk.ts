@@ -12,7 +12,7 @@ import { type Admitted, admit, haltedReason } from './checks.ts'
 import { type GatherDeps, type Gathered, gatherCached, gatherFresh } from './gather.ts'
 import { intentOf } from './minting/intent.ts'
 import { minimumLifeSeconds } from './minting/token-life.ts'
-import { isWorthUsing } from './pool/choose.ts'
+import { worthUsing } from './pool/choose.ts'
 import { createPoolLimits, type PoolLimitsDeps } from './pool/limits.ts'
 import { isSameInstallation, type Member, mayMint, memberOf } from './pool/member.ts'
 import { mintWithPool, type PoolDeps, type PooledRequest, ratedMembers } from './pool/mint-with-pool.ts'
@@ -56,8 +56,9 @@ export function createTokenDesk(given: TokenDeskDeps): TokenDesk {
     const intent = { ...intentOf(admitted), facts: requestFacts(request, admitted.grant) }
     return inProgress.run(intent.cacheKey, async () => {
       const lifeSeconds = tokenSeconds(admitted.grant.status?.tokenLifetimes, admitted.subject)
-      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds(admitted.subject.kind, lifeSeconds))
-      if (active !== undefined && isUsable(deps, active, members)) return active
+      const least = minimumLifeSeconds(admitted.subject.kind, lifeSeconds)
+      const active = await deps.tokens.findLive(intent.cacheKey, least, makersOf(deps, members, intent.grantUid))
+      if (active !== undefined) return active
       // GitHub is asked for nothing under a grant that ended a moment ago.
       const fresh = requireSame(await admitFresh(deps, request), intent.cacheKey)
       const { permissions, reason } = admitted.grant.spec
@@ -149,10 +150,9 @@ function requireMember({ members }: Admission, { installation }: LiveToken): voi
   throw new AppError('unavailable', message, { retryAfterSeconds: 1 })
 }
 
-/** One of a member that may make it now, and not one that can do nothing while another member can. */
-function isUsable({ pool }: DeskDeps, { installation, grantUid }: LiveToken, members: readonly Member[]): boolean {
-  const rated = ratedMembers(pool, members, grantUid)
-  return isWorthUsing(rated, ({ identity }) => isSameInstallation(identity, installation))
+/** Those whose live tokens count, and not one that can do nothing while another member can make a token. */
+function makersOf({ pool }: DeskDeps, members: readonly Member[], grantUid: string) {
+  return worthUsing(ratedMembers(pool, members, grantUid)).map(({ identity }) => identity)
 }
 
 /**
@@ -180,7 +180,8 @@ async function mintOrReuse(deps: DeskDeps, request: PooledRequest): Promise<Live
     })
   } catch (error) {
     const { cacheKey } = request.intent
-    const last = isUnreachable(error) ? await deps.tokens.findLive(cacheKey, lifeWhileUnreachableSeconds) : undefined
+    const makers = request.members.map(({ identity }) => identity)
+    const last = isUnreachable(error) ? await deps.tokens.findLive(cacheKey, lifeWhileUnreachableSeconds, makers) : undefined
     if (last === undefined) throw error
     return last
   }

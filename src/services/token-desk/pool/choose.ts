@@ -19,9 +19,8 @@ export function inOrder<T>(rated: readonly Rated<T>[]): readonly T[] {
   return asked.map(({ member }) => member)
 }
 
-/** Whether a token that is live may be used again: another member is only better when nothing is left of this one. */
-export function isWorthUsing<T>(rated: readonly Rated<T>[], isOf: (member: T) => boolean): boolean {
-  const own = rated.find(({ member }) => isOf(member))
-  if (own === undefined) return false
-  return own.left > 0 || rated.every(({ left, isRefused }) => left <= 0 || isRefused)
+/** Those whose live tokens may be used again: another member is only better when nothing is left of this one. */
+export function worthUsing<T>(rated: readonly Rated<T>[]): readonly T[] {
+  const canAnotherMint = rated.some(({ left, isRefused }) => left > 0 && !isRefused)
+  return rated.filter(({ left }) => left > 0 || !canAnotherMint).map(({ member }) => member)
 }
