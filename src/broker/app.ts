@@ -186,6 +186,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
       grants: manager.cache(repositoryGrant),
       haltOf: object => halted.ofTenant(object, 'platform'),
     },
+    bindApps: { ...onboarding, kube },
     ...issuer,
     verifyIdToken: unlessHalted(issuer.verifyIdToken, halted),
     onboarding,

@@ -20,6 +20,7 @@ import type { KnownBrowsers } from './known-browsers.ts'
 import type { BrokerMetrics } from './metrics.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
+import type { BindAppDeps } from './owners/bind-app.ts'
 import type { OffboardDeps } from './owners/offboard.ts'
 import type { HaltedPeople } from './people/halted-people.ts'
 import type { People } from './people/people.ts'
@@ -55,6 +56,8 @@ export type BrokerContext = BrokerIssuer & {
   readonly grantAnswers: AnswerGrantDeps & { readonly grants: VisibleGrants }
   /** What owners need to change roles and to end a tenant. */
   readonly owners: OffboardDeps
+  /** What owners need to bind other Apps of a pool. */
+  readonly bindApps: BindAppDeps
   /** What onboarding needs to prove and remember. */
   readonly onboarding: OnboardingDeps
   readonly onboardingController: OnboardingController

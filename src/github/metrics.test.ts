@@ -61,3 +61,19 @@ test('does not count another resource, such as search, against the limit', async
   await observedFetch(() => search('core'), meter.ofApp('github.test', 1), clock)(`${base}/app`)
   expect(await values('sekisho_github_app_rate_limit_requests')).toMatchObject([{ labels: { app: '1' }, value: 30 }])
 })
+
+test('says how much is left to an installation: the smaller share of its own limit and its App’s; all of it when unknown', async () => {
+  const { clock, meter, answer } = environment()
+  const of = (installationId: number, host = 'github.test', appId = 1) => meter.leftOf({ host, appId, installationId })
+  expect(of(7)).toBe(1)
+  await observedFetch(() => answer(1000), meter.ofInstallation('github.test', 7), clock)(`${base}/rate_limit`)
+  await observedFetch(() => answer(2500), meter.ofApp('github.test', 1), clock)(`${base}/app`)
+  expect([of(7), of(8), of(8, 'github.test', 2), of(7, 'other.test')]).toEqual([0.2, 0.5, 1, 1])
+  // The answer to a revocation is about the token that it ends.
+  await observedFetch(() => answer(0), meter.ofApp('github.test', 1), clock)(`${base}/installation/token`, { method: 'DELETE' })
+  expect(of(8)).toBe(0.5)
+  await observedFetch(() => answer(0, 0), meter.ofInstallation('github.test', 9), clock)(`${base}/rate_limit`)
+  expect(of(9)).toBe(0)
+  await clock.advance(3_600_000)
+  expect(of(7)).toBe(1)
+})

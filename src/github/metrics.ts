@@ -12,6 +12,11 @@ export type GitHubMeter = {
   readonly ofApp: (host: string, appId: number) => GitHubObserver
   /** For requests with tokens of the installation. */
   readonly ofInstallation: (host: string, installationId: number) => GitHubObserver
+  /**
+   * What is left to the installation and its App of their limits, by the last answers: from 0 to 1, the smaller of the two; 1
+   * where nothing is known of this hour.
+   */
+  readonly leftOf: (of: { readonly host: string; readonly appId: number; readonly installationId: number }) => number
 }
 
 type Budget = RateLimit & { readonly host: string; readonly id: number }
@@ -87,11 +92,20 @@ export function createGitHubMeter(registry: Registry, clock: Clock): GitHubMeter
       if (answer.rateLimit !== undefined && answer.operation !== 'revoke')
         budgets.set(`${host}/${id}`, { ...answer.rateLimit, host, id })
     }
-  return { requests: count, ofApp: keeping(apps), ofInstallation: keeping(installations) }
+  const leftOf: GitHubMeter['leftOf'] = ({ host, appId, installationId }) => {
+    const budgets = [apps.get(`${host}/${appId}`), installations.get(`${host}/${installationId}`)]
+    const now = clock.now()
+    return Math.min(1, ...budgets.map(budget => (budget === undefined || budget.resetAt <= now ? 1 : shareOf(budget))))
+  }
+  return { requests: count, ofApp: keeping(apps), ofInstallation: keeping(installations), leftOf }
 }
 
 function byShare(a: Budget, b: Budget): number {
-  return a.remaining / Math.max(1, a.limit) - b.remaining / Math.max(1, b.limit)
+  return shareOf(a) - shareOf(b)
+}
+
+function shareOf({ remaining, limit }: Budget): number {
+  return remaining / Math.max(1, limit)
 }
 
 function current(budgets: BoundedMap<Budget>, clock: Clock): readonly Budget[] {

@@ -12,6 +12,7 @@ import {
   endingToken,
   expiredToken,
   filterColumns,
+  type InstallationIdentity,
   type LiveToken,
   type LiveTokenFilter,
   liveToken,
@@ -53,8 +54,15 @@ export type TokenRegistry = TokenIntents & {
    * can never be delivered.
    */
   readonly recordMinted: (id: string, minted: MintedFacts, revoking?: string) => Promise<void>
-  /** The deliverable token of that cache key that expires last, if it lives for `minimumLifeSeconds` more. */
-  readonly findLive: (cacheKey: string, minimumLifeSeconds: number) => Promise<LiveToken | undefined>
+  /**
+   * The deliverable token of that cache key that expires last, if it lives for `minimumLifeSeconds` more. `madeBy`: only of these
+   * installations.
+   */
+  readonly findLive: (
+    cacheKey: string,
+    minimumLifeSeconds: number,
+    madeBy?: readonly InstallationIdentity[],
+  ) => Promise<LiveToken | undefined>
   /** Throws `conflict` when the token can no longer be delivered. */
   readonly recordDelivered: (id: string) => Promise<void>
   /**
@@ -209,13 +217,14 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   }
   const endedAs = (state: string, reason: string) => tokens.count({ where: { state, reason } })
   return {
-    async findLive(cacheKey, minimumLifeSeconds) {
+    async findLive(cacheKey, minimumLifeSeconds, madeBy) {
       if (clockWasSetBack()) await endUntrusted(true)
       const until = new Date(clock.now().getTime() + minimumLifeSeconds * 1000)
       const row = await tokens.findFirst({
         where: {
           ...{ cacheKey, state: 'minted', expiresAt: { gte: until }, mintedAt: { lte: soon() } },
           OR: [{ livesUntil: null }, { livesUntil: { gte: until } }],
+          ...(madeBy && { AND: { OR: madeBy.map(installation => filterColumns({ installation })) } }),
         },
         orderBy: { expiresAt: 'desc' },
       })

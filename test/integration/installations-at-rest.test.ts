@@ -122,6 +122,7 @@ function controller(): { readonly deps: GatherDeps; readonly counts: Counts } {
   const deps: GatherDeps = {
     githubApps: { get: async () => ({ client, endpoints, appId }) },
     directory: createInstallationDirectory({ clock }),
+    poolOf: () => [],
     ownerChecks: createOwnerCheckSchedule({ clock, everyMilliseconds: hour, countOf: () => many }),
     tokens,
     audit: { append: nothing },

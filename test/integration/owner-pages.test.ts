@@ -313,6 +313,77 @@ test('a member’s request ends by itself when the organisation was onboarded, a
   expect(await states()).toEqual(['abandoned'])
 })
 
+describe('when another App of the pool is installed on the account', () => {
+  const named = () => ({ namespace: name, name: 'github' })
+  const boundTo = async () =>
+    (await environment.kube.list(installation, { namespace: name })).filter(({ metadata }) => metadata.name !== 'github')
+  /** What the controllers found with the keys of the Apps. */
+  const found = async (otherApps: readonly object[]) => {
+    const { status } = (await environment.kube.get(installation, named())) ?? expect.fail('no Installation')
+    await writeStatus(await testAdmin(), installation, named(), { ...status, otherApps })
+  }
+  const second = {
+    app: 'second',
+    installationId: 4711,
+    permissions: { contents: 'read', administration: 'write', metadata: 'read' },
+  }
+  const bind = (login: string, fields: Record<string, string>) => sendAs(login, path('/apps'), new URLSearchParams(fields))
+  const denials = async () => (await environment.store.audit.list({ action: 'binding.denied', limit: 100 })).length
+
+  test('its owner binds it with one click: proved, recorded, and never above what was confirmed', async () => {
+    expect((await open('olivia', '')).text).not.toContain('Bind the App')
+    expect((await bind('olivia', { app: 'second' })).status).toBe(409)
+    await found([second])
+    const page = await waitUntil('the button', async () => {
+      const now = await open('olivia', '')
+      return now.text.includes('The App second is installed on') ? now : undefined
+    })
+    expect((await open('dave', '')).text).not.toContain('Bind the App')
+
+    // Nobody else, nothing else: the number of an installation is never a claim of the person.
+    const refusals = await denials()
+    for (const login of ['mia', 'dave', 'gary'])
+      expect((await bind(login, { app: 'second' })).status, login).toBeOneOf([403, 404])
+    expect(await denials()).toBeGreaterThan(refusals)
+    for (const fields of [{ app: 'third' }, { app: '../github' }])
+      expect([400, 409]).toContain((await bind('olivia', fields)).status)
+    expect(await boundTo()).toEqual([])
+
+    const first = (await environment.kube.get(installation, named())) ?? expect.fail('no Installation')
+    const click = () => page.form('Bind the App second').submit()
+    await Promise.all([click(), click()])
+    const [bound, ...others] = await boundTo()
+    expect(others).toEqual([])
+    expect(bound).toMatchObject({
+      metadata: { name: 'github-second' },
+      spec: {
+        app: 'second',
+        installationId: 4711,
+        account: { host: environment.host, id: environment.organization.id },
+        boundBy: { id: 1001, login: 'olivia' },
+        proof: { method: 'OrganizationOwner' },
+        ceiling: { ...first.spec.ceiling, permissions: { contents: 'read', metadata: 'read' } },
+      },
+    })
+    const [record] = await environment.store.audit.list({ action: 'installation.added', limit: 1 })
+    expect(record).toMatchObject({ actor: environment.subjectOf('olivia'), object: `Installation/${name}/github-second` })
+    await waitUntil('the button is gone', async () => !(await open('olivia', '')).text.includes('Bind the App'))
+
+    // Another installation of that App: the former binding ends first.
+    await found([{ ...second, installationId: 4712 }])
+    await waitUntil('the button is back', async () => (await open('olivia', '')).text.includes('Bind the App'))
+    expect((await bind('olivia', { app: 'second' })).status).toBe(409)
+    await waitUntil('the former one is gone', async () => (await boundTo()).length === 0)
+    expect((await bind('olivia', { app: 'second' })).status).toBe(303)
+    expect((await boundTo()).map(({ spec }) => spec.installationId)).toEqual([4712])
+  })
+
+  test('the page of an owner binds the Installation of onboarding anew, not a sibling', async () => {
+    const page = await sendAs('olivia', path('/binding'), new URLSearchParams())
+    expect([page.status, (await boundTo()).map(({ spec }) => spec.installationId)]).toEqual([303, [4712]])
+  })
+})
+
 describe('in a real browser', () => {
   test('an owner gives a team a role and finds the end of the tenant, on a wide screen and on a phone', async () => {
     const chromium = await openChromium(join(folder, 'browser'), 'olivia', { scripts: false })

@@ -101,9 +101,24 @@ export const auditEvents = {
     object: '`Installation/<namespace>/<name>`',
     outcomes: { allowed: 'Its tokens are revoked before it is gone; then the new one is created.' },
     details: {
-      onboarding: 'The id of the onboarding.',
+      onboarding: 'The id of the onboarding; absent for another App of the pool.',
       installationId,
       uid: 'The UID of the object that ended.',
+    },
+  },
+  'installation.added': {
+    description: 'An owner binds another App of the pool on the account: its Installation is about to be created.',
+    actor: person,
+    object: '`Installation/<namespace>/<name>`',
+    outcomes: { allowed: 'The reason has how ownership was proved, and when.' },
+    details: {
+      host,
+      accountId: 'The numeric id of the account on GitHub.',
+      accountLogin: 'The login of the account at that time.',
+      app: 'The name of the ClusterGitHubApp.',
+      installationId,
+      repositories: '`All`, or `Selected` as for the Installation that onboarding made.',
+      permissions: 'The highest levels that grants may request of it.',
     },
   },
   'binding.denied': {

@@ -155,6 +155,11 @@ export const clusterGitHubApp = defineKind({
         ),
       ),
       signer: optional(signer),
+      pool: optional(
+        objectName(
+          'The name of a pool. Where several Apps of one host and one pool are installed on an account, and owners bound each, tokens of workloads are made by the one whose rate limit has the most left.',
+        ),
+      ),
     },
     {
       description: 'Which App it is, and how the platform authenticates as it.',
@@ -188,6 +193,7 @@ export const clusterGitHubApp = defineKind({
   columns: [
     { name: 'Host', type: 'string', jsonPath: '.spec.host' },
     { name: 'App', type: 'integer', jsonPath: '.spec.appId' },
+    { name: 'Pool', type: 'string', jsonPath: '.spec.pool', priority: 1 },
     ...readyColumns,
     ageColumn,
   ],

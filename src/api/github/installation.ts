@@ -120,6 +120,23 @@ export const installation = defineKind({
       timestamp('When GitHub last confirmed that the person who bound the installation still owns the account.'),
     ),
     ownerLostAt: optional(timestamp('When GitHub last answered that this person does not own the account.')),
+    otherApps: optional(
+      list(
+        object(
+          {
+            app: objectName('The name of the ClusterGitHubApp.'),
+            installationId: numericId('The numeric id of its installation on GitHub.'),
+            permissions: reportedPermissions('The permissions of that installation, as GitHub reports them.'),
+          },
+          { description: 'One App.' },
+        ),
+        {
+          description:
+            'Other Apps in the pool of the App that are installed on the account, too, as GitHub reports them. They are used when an owner has bound them on the page of the tenant.',
+          max: 10,
+        },
+      ),
+    ),
     observedWake: observedWakeField,
   },
   conditions: {
@@ -129,6 +146,7 @@ export const installation = defineKind({
   reasons,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
+    { name: 'App', type: 'string', jsonPath: '.spec.app', priority: 1 },
     { name: 'Installation', type: 'integer', jsonPath: '.spec.installationId' },
     { name: 'Bound by', type: 'string', jsonPath: '.spec.boundBy.login' },
     ...readyColumns,

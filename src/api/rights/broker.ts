@@ -8,6 +8,7 @@ import type { Right } from './right.ts'
 const tenancy = `tenancy.${domain}`
 const github = `github.${domain}`
 const roles = 'src/broker/owners/change-roles.ts'
+const bindApp = 'src/broker/owners/bind-app.ts'
 const offboard = 'src/broker/owners/offboard.ts'
 const onboarding = 'src/broker/onboarding/onboarding-steps.ts'
 const candidates = 'src/broker/webhooks/candidate-reader.ts'
@@ -33,7 +34,7 @@ export const brokerRights: readonly Right[] = [
     group: github,
     resources: ['installations'],
     verbs: ['get', ...cached],
-    usedBy: [onboarding, candidates, app],
+    usedBy: [onboarding, candidates, app, bindApp],
   },
   { place: 'cluster', group: github, resources: ['repositorygrants'], verbs: cached, usedBy: [candidates, app] },
   { place: 'cluster', group: github, resources: ['halts'], verbs: cached, usedBy: [app, 'src/broker/people/halt-controller.ts'] },
@@ -63,7 +64,13 @@ export const brokerRights: readonly Right[] = [
     usedBy: ['src/broker/people/access-reviews.ts'],
   },
 
-  { place: 'application', group: github, resources: ['installations'], verbs: ['create', 'delete'], usedBy: [onboarding] },
+  {
+    place: 'application',
+    group: github,
+    resources: ['installations'],
+    verbs: ['create', 'delete'],
+    usedBy: [onboarding, bindApp],
+  },
   {
     place: 'application',
     group: github,

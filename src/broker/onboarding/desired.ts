@@ -2,6 +2,7 @@
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { NewObject } from '../../kube/client/client.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { ChosenTeam, ProvedIntent } from './onboarding-records.ts'
 
 type Role = Tenant['spec']['roles'][number]
@@ -34,6 +35,13 @@ export function desiredTenant(intent: ProvedIntent, name: string): NewObject<Ten
 /** Whether the tenant is that of the account on GitHub, by its number. */
 export function isTenantOf({ spec: { account } }: Tenant, { host, id }: Pick<Account, 'host' | 'id'>): boolean {
   return account.host === host && account.id === id
+}
+
+/** The Installation that onboarding made, among all of the namespace. Throws `conflict` when there is none. */
+export function onboardedInstallation(of: Tenant, all: readonly Installation[]): Installation {
+  const found = all.find(({ metadata, spec }) => metadata.name === installationName && isTenantOf(of, spec.account))
+  if (found !== undefined) return found
+  throw new AppError('conflict', 'the tenant has no Installation: begin again at /onboard')
 }
 
 /** `namespace` is the tenant's. */

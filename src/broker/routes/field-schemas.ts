@@ -10,6 +10,8 @@ export const handleText = Type.String({ minLength: 20, maxLength: 200, pattern: 
 export const namespaceText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
 /** The name of a build or of a RemoteSync. */
 export const buildNameText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$' })
+/** The name of a ClusterGitHubApp. */
+export const appNameText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$' })
 /** The name of an object that is a DNS label. */
 export const objectNameText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
 /** The number of a pull request. */

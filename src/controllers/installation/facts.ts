@@ -2,6 +2,7 @@
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
+import type { OtherApps } from './other-apps.ts'
 import type { OwnerAnswer } from './owner-check.ts'
 
 /** What GitHub has; `appId` is the id of the App that asked. */
@@ -22,6 +23,8 @@ export type InstallationAnswer =
 export type Facts = {
   readonly object: Installation
   readonly answer: InstallationAnswer
+  /** Absent: nothing new is known of them. */
+  readonly otherApps?: OtherApps
   /** Before the first request: the facts cover no later change. */
   readonly askedAt: Date
 }

@@ -10,12 +10,14 @@ import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { holdsWithoutOwner, isNew } from './checks.ts'
 import type { Facts, FoundInstallation, InstallationAnswer } from './facts.ts'
 import type { InstallationDirectory } from './installation-directory.ts'
+import { type OtherAppsDeps, otherAppsOf } from './other-apps.ts'
 import { checkOwner, needsToken, type OwnerCheckDeps } from './owner-check.ts'
 import type { OwnerCheckSchedule } from './owner-check-schedule.ts'
 
 export type GatherDeps = OwnerCheckDeps & {
   readonly githubApps: GitHubApps
   readonly directory: InstallationDirectory
+  readonly poolOf: OtherAppsDeps['poolOf']
   readonly ownerChecks: OwnerCheckSchedule
 }
 
@@ -30,7 +32,8 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
     return facts({ kind: 'app-not-ready', message: messageOf(error) })
   }
   try {
-    return facts(await answerAbout(deps, app, { object, askedAt }))
+    const known = facts(await answerAbout(deps, app, { object, askedAt }))
+    return known.answer.kind === 'found' ? { ...known, otherApps: await otherAppsOf(deps, object) } : known
   } catch (error) {
     // Also when GitHub does not know the new token: that says nothing about the App's key.
     return facts(unreachable(error))

@@ -10,12 +10,13 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { createInstallationDirectory } from './installation-directory.ts'
+import { appsOfPool } from './other-apps.ts'
 import { createOwnerCheckSchedule } from './owner-check-schedule.ts'
 import { type InstallationDeps, reconcileInstallation } from './reconcile.ts'
 
 export type InstallationControllerDeps = Omit<
   InstallationDeps,
-  'installations' | 'status' | 'appIdOf' | 'directory' | 'ownerChecks'
+  'installations' | 'status' | 'appIdOf' | 'directory' | 'ownerChecks' | 'poolOf'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -42,16 +43,20 @@ export function createInstallationController(deps: InstallationControllerDeps): 
   const fieldManager = 'sekisho.dev/installation'
   const status = createStatusWriter({ type: installation, fieldManager, client, cache: installations, events: deps.events })
   const appIdOf = (name: string): number | undefined => apps.get({ name })?.spec.appId
+  const poolOf = (name: string): readonly string[] => appsOfPool(name, apps.list())
   const usability = (app: ClusterGitHubApp): unknown => [app.spec, findCondition(app.status?.conditions, 'Ready')?.status]
+  const installationsOf = (app: string) => installations.byIndex(byApp, app).map(keyOf)
   const definition: ControllerDefinition = {
     name: 'installation',
     for: installation,
     watches: [
-      watches(clusterGitHubApp, app => installations.byIndex(byApp, app.metadata.name).map(keyOf), {
+      // Also those of the other Apps of its pool: it may be installed on their accounts.
+      watches(clusterGitHubApp, ({ metadata: { name } }) => [name, ...poolOf(name)].flatMap(installationsOf), {
         predicate: partChanged(usability),
       }),
     ],
-    reconcile: context => reconcileInstallation({ ...deps, installations, status, appIdOf, directory, ownerChecks }, context),
+    reconcile: context =>
+      reconcileInstallation({ ...deps, installations, status, appIdOf, poolOf, directory, ownerChecks }, context),
   }
   return withMissingRights(definition, { cache: installations, says: reportInStatus(status, clock), clock })
 }

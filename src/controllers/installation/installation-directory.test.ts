@@ -72,6 +72,17 @@ describe('the list', () => {
     expect(github.requests).toEqual(['page 1', 'one 1', 'one 2'])
   })
 
+  test('finds the installation on an account by its number and type', async () => {
+    const { directory, app, github } = environment()
+    const on = (id: number, type: 'Organization' | 'User' = 'Organization') => directory.onAccount(app, { id, type })
+    expect([(await on(2))?.id, await on(2, 'User'), await on(3)]).toEqual([2, undefined, undefined])
+    await directory.ask(app, 1)
+    github.pages = [[]]
+    expect(await directory.ask(app, 2)).toBeUndefined()
+    expect([(await on(1))?.id, await on(2)]).toEqual([1, undefined])
+    expect(github.requests.filter(request => request.startsWith('page'))).toEqual(['page 1'])
+  })
+
   test('is made again by another client of the App', async () => {
     const { directory, app, github } = environment()
     await directory.look(app, 1)

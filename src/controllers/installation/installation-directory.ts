@@ -17,7 +17,11 @@ export type InstallationDirectory = {
    * does.
    */
   readonly look: (app: GitHubApp, id: number) => Promise<InstallationFacts | undefined>
+  /** As `look`, by the account: the installation of the App on it. */
+  readonly onAccount: (app: GitHubApp, account: AccountIdentity) => Promise<InstallationFacts | undefined>
 }
+
+type AccountIdentity = { readonly id: number; readonly type: InstallationFacts['account']['type'] }
 
 /** Without facts: GitHub said that it does not have it. */
 type Entry = { readonly facts: InstallationFacts | undefined; readonly askedAt: number }
@@ -121,6 +125,11 @@ export function createInstallationDirectory({ clock }: { readonly clock: Clock }
         return known.facts
       }
       return state.entries.get(id)?.facts
+    },
+    async onAccount(app, { id, type }) {
+      const state = stateOf(app)
+      await refresh(keyOf(app), state)
+      return [...state.entries.values()].find(({ facts }) => facts?.account.id === id && facts.account.type === type)?.facts
     },
   }
 }

@@ -13,15 +13,17 @@ const refreshMilliseconds = 43_200_000
 type Status = NonNullable<Installation['status']>
 
 /** Keeps what GitHub reported last while it does not report it. */
-export function nextStatus({ object, answer, askedAt }: Facts, decision: Decision): Status {
+export function nextStatus({ object, answer, otherApps, askedAt }: Facts, decision: Decision): Status {
   const generation = object.metadata.generation ?? 0
-  const { conditions, observedWake, ...before } = object.status ?? {}
+  const { conditions, observedWake, otherApps: known = [], ...before } = object.status ?? {}
+  const others = otherApps ?? known
   const answered = answer.kind === 'found' || answer.kind === 'absent'
   const wake = answered ? wakeOf(object) : observedWake
   return {
     ...withOwner(before, answer, askedAt),
     ...(answer.kind === 'found' ? reported(answer) : {}),
     ...(decision.confirmed && isDue(before.verifiedAt, answer, askedAt) ? { verifiedAt: askedAt.toISOString() } : {}),
+    ...(others.length > 0 ? { otherApps: [...others] } : {}),
     ...defined({ observedWake: wake }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [decision.verified, decision.ready], generation, askedAt),

@@ -42,17 +42,20 @@ const maxHosts = 100
 //   bound: 100 addresses, the one used longest ago forgotten first
 //   freshness: the next answer
 //   replicas: each learns from its own answers
-/** Has circuits of its own, one for each API: an App that was asked to wait must still be able to revoke tokens. */
+/**
+ * Has circuits of its own, one for each API: an App that was asked to wait must still be able to revoke tokens, and those of one
+ * installation are revoked although another one has used up its hour.
+ */
 export function createTokenRevoker(deps: TokenRevokerDeps): TokenRevoker {
   const circuits = new BoundedMap<Circuit>(maxHosts)
   const circuitOf = (api: string): Circuit => {
-    const circuit = circuits.get(api) ?? createCircuit(deps.clock)
+    const circuit = circuits.get(api) ?? createCircuit(deps.clock, { ofManyCredentials: true })
     circuits.set(api, circuit)
     return circuit
   }
   return async (api, token, { fresh = false } = {}) => {
-    // A client of its own: a revocation must not queue behind other writes (one a second), and each token has a rate limit of
-    // its own.
+    // A client of its own: a revocation must not queue behind other writes (one a second), and each installation has a rate limit
+    // of its own.
     const endpoints = { host: '', web: '', api }
     const own = createClient({ ...deps, endpoints, circuit: circuitOf(api) }, `revoke:${crypto.randomUUID()}`)
     try {

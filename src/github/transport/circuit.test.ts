@@ -111,3 +111,19 @@ test('a clock that was set back does not lengthen the wait', async () => {
   state.answer = () => new Response('{}')
   expect(await ask()).toBe(200)
 })
+
+test('of many credentials: the used up hour of one stops none of the others; what concerns all of them does', async () => {
+  const clock = movableClock()
+  const state = { answer: new Response('{}') }
+  const circuit = createCircuit(clock, { ofManyCredentials: true })
+  const fetch = circuit.guard(async () => state.answer)
+  const usedUp = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(clock.now().getTime() / 1000) + 3000) }
+  for (const status of [403, 429]) {
+    state.answer = new Response('{"message":"API rate limit exceeded"}', { status, headers: usedUp })
+    for (let count = 0; count < 6; count += 1) expect((await fetch('https://github.test/')).status).toBe(status)
+  }
+  expect(circuit.refusal()).toBeUndefined()
+  state.answer = new Response('{}', { status: 403, headers: { ...usedUp, 'retry-after': '30' } })
+  await fetch('https://github.test/')
+  expect(circuit.refusal()).toMatchObject({ reason: 'RateLimited', retryAfterSeconds: 30 })
+})

@@ -29,8 +29,11 @@ type Pause = { readonly since: number; readonly milliseconds: number; readonly c
 //   bound: one of each App
 //   freshness: the next answer
 //   replicas: each learns from its own answers
-/** A closed circuit: requests are sent until five in a row fail. */
-export function createCircuit(clock: Clock): Circuit {
+/**
+ * A closed circuit: requests are sent until five in a row fail. `ofManyCredentials`: that the hour of one credential is used up
+ * says nothing about the others.
+ */
+export function createCircuit(clock: Clock, { ofManyCredentials = false } = {}): Circuit {
   let failures = 0
   let pause: Pause | undefined
   let probing = false
@@ -63,6 +66,7 @@ export function createCircuit(clock: Clock): Circuit {
     const { status, headers } = response
     const text = status === 403 ? await response.clone().text() : ''
     const limited = limitedSeconds(status, Object.fromEntries(headers), text, clock.now())
+    if (limited !== undefined && ofManyCredentials && isOfOneCredential(headers)) return
     if (limited !== undefined) return wait(Math.min(maxLimitMilliseconds, limited * 1000), 'too_many_requests')
     if (overtaken()) return
     if (status >= 500) return failed()
@@ -98,4 +102,9 @@ export function createCircuit(clock: Clock): Circuit {
       }
     },
   }
+}
+
+/** The primary limit, which is counted for the owner of the credential; a secondary one says `retry-after`. */
+function isOfOneCredential(headers: Headers): boolean {
+  return headers.get('x-ratelimit-remaining') === '0' && headers.get('retry-after') === null
 }

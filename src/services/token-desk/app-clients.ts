@@ -23,8 +23,13 @@ import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 
-/** A GitHub App that can be used: its client, and where and under which id it is registered. */
-export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHubEndpoints; readonly appId: number }
+/** A GitHub App that can be used: its client, where and under which id it is registered, and in which pool it is. */
+export type GitHubApp = {
+  readonly client: AppClient
+  readonly endpoints: GitHubEndpoints
+  readonly appId: number
+  readonly pool?: string
+}
 
 /** The Apps that this process can act as. */
 export type GitHubApps = {
@@ -147,7 +152,7 @@ function missingKey(keys: readonly SecretKey[], forbidden: readonly string[]): s
 }
 
 function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, signers: readonly Signer[]): GitHubApp {
-  const { host, appId, clientId } = app.spec
+  const { host, appId, clientId, pool } = app.spec
   const endpoints = endpointsOfApp(app)
   const { isLeader, log, clock, fetch, meter } = deps
   const client = createAppClient({
@@ -160,5 +165,5 @@ function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, signers: readon
     clock,
     ...defined({ fetch, observe: meter?.ofApp(host, appId) }),
   })
-  return { client, endpoints, appId }
+  return { client, endpoints, appId, ...defined({ pool }) }
 }

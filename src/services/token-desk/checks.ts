@@ -111,13 +111,18 @@ const deliveryIsTheOneNamed: DeskCheck = ({ grant, delivery }) =>
     ? undefined
     : { reason: 'OtherDelivery', message: `the delivery of the grant is ${grant?.spec.delivery}, not ${delivery}` }
 
+/** Verified now, and not being deleted. */
+export function isReadyNow({ metadata, status }: Installation): boolean {
+  const ready = findCondition(status?.conditions, 'Ready')
+  const current = ready?.status === 'True' && ready.observedGeneration === metadata.generation
+  return current && metadata.deletionTimestamp === undefined
+}
+
 /** Stops a token of an Installation that is not the grant's own, is being deleted, or is not verified now. */
 const installationIsReady: DeskCheck = ({ installation, grant }) => {
-  const { metadata, status } = installation ?? {}
+  const { metadata } = installation ?? {}
   const own = metadata?.namespace === grant?.metadata.namespace && metadata?.name === grant?.spec.installation
-  const ready = findCondition(status?.conditions, 'Ready')
-  const current = ready?.status === 'True' && ready.observedGeneration === metadata?.generation
-  if (own && current && metadata?.deletionTimestamp === undefined) return undefined
+  if (own && installation !== undefined && isReadyNow(installation)) return undefined
   return { reason: 'InstallationNotReady', message: `Installation ${grant?.spec.installation} is not ready` }
 }
 
@@ -169,6 +174,14 @@ export const checks: readonly DeskCheck[] = [
   appIsOfTheHost,
   repositoriesAreResolved,
   permissionsAreNamed,
+  repositoriesAreWithinCeiling,
+  permissionsAreWithinCeiling,
+]
+
+/** Of an admitted request, what must hold for another Installation that makes its token, too: with that one in the facts. */
+export const memberChecks: readonly DeskCheck[] = [
+  nothingIsHalted,
+  appIsOfTheHost,
   repositoriesAreWithinCeiling,
   permissionsAreWithinCeiling,
 ]

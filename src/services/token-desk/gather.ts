@@ -7,13 +7,15 @@ import type { GrantDelivery } from '../../api/github/repository-grant/delivery.t
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import type { AppClient, GitHubEndpoints } from '../../github/index.ts'
+import type { GitHubEndpoints } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 import type { GitHubApp, GitHubApps } from './app-clients.ts'
+import { type Bound, isForPool, siblingsOf } from './pool/siblings.ts'
 import type { TokenRequest } from './token-desk.ts'
 
 /** Values only: nothing is read later. */
@@ -39,16 +41,24 @@ export type GatherDeps = {
   /** What this process has observed. */
   readonly cached: {
     readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
-    readonly installations: Pick<Cache<Installation>, 'get'>
+    readonly installations: Pick<Cache<Installation>, 'get' | 'list'>
     readonly halts: Pick<Cache<Halt>, 'list'>
   }
   readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
   readonly clock: Clock
+  readonly log: Log
 }
 
-/** The facts, and beside them the client to GitHub, which decides nothing. */
-export type Gathered = { readonly facts: DeskFacts; readonly client: AppClient | undefined }
+/**
+ * The facts, and beside them with what GitHub is asked: the Installation of the grant with its App, and its siblings that are
+ * bound now.
+ */
+export type Gathered = {
+  readonly facts: DeskFacts
+  readonly named: Bound | undefined
+  readonly siblings: readonly Bound[]
+}
 
 /** @throws what the API server's client throws, except for absence */
 export async function gatherFresh(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
@@ -58,7 +68,7 @@ export async function gatherFresh(deps: GatherDeps, request: TokenRequest): Prom
   const reading = (async (): Promise<Objects> => {
     const grant = await deps.client.get(repositoryGrant, { namespace, name })
     const installation = grant && (await deps.client.get(installations, { namespace, name: grant.spec.installation }))
-    return { grant, installation, halts: [] }
+    return { grant, installation, halts: [], others: () => deps.client.list(installations, { namespace }) }
   })()
   const [read, ...halts] = await Promise.all([reading, ofPlatform, ofTenant])
   return gathered(deps, request, { ...read, halts: halts.flat() })
@@ -69,17 +79,23 @@ export function gatherCached(deps: GatherDeps, request: TokenRequest): Promise<G
   const { name, namespace = '' } = request.grant.metadata
   const grant = deps.cached.grants.get({ namespace, name })
   const installation = grant && deps.cached.installations.get({ namespace, name: grant.spec.installation })
-  return gathered(deps, request, { grant, installation, halts: deps.cached.halts.list() })
+  const others = async () => deps.cached.installations.list(namespace)
+  return gathered(deps, request, { grant, installation, halts: deps.cached.halts.list(), others })
 }
 
 type Objects = {
   readonly grant: RepositoryGrant | undefined
   readonly installation: Installation | undefined
   readonly halts: readonly Halt[]
+  /** The Installations of the namespace: read only where there is a pool. */
+  readonly others: () => Promise<readonly Installation[]>
 }
 
-async function gathered(deps: GatherDeps, request: TokenRequest, { grant, installation, halts }: Objects): Promise<Gathered> {
+async function gathered(deps: GatherDeps, request: TokenRequest, objects: Objects): Promise<Gathered> {
+  const { grant, installation, halts } = objects
   const app = installation && (await usableApp(deps.githubApps, installation.spec.app))
+  const named = installation && app && { installation, app }
+  const pooled = named?.app.pool !== undefined && isForPool(request.subject) ? named : undefined
   return {
     facts: {
       grant,
@@ -92,7 +108,8 @@ async function gathered(deps: GatherDeps, request: TokenRequest, { grant, instal
       delivery: request.delivery ?? 'TokenEndpoint',
       now: deps.clock.now(),
     },
-    client: app?.client,
+    named,
+    siblings: pooled === undefined ? [] : await siblingsOf(deps, pooled, await objects.others()),
   }
 }
 

@@ -79,6 +79,7 @@ export async function openTokenDesk(
     wakeGrant: wakeBy(kube, clock),
     tenantOf: (namespace: string) => tenantsIn(namespace)[0],
     minting: metrics.minted,
+    meter,
     clock,
     log,
   }

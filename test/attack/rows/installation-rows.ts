@@ -31,6 +31,16 @@ export const installationRows: readonly Row[] = [
   }),
   refused.patch('dave becomes its owner', dave, one, { metadata: { ownerReferences: [ownerOf('v1', 'ConfigMap')] } }),
   refusedStatus.patch('dave writes its status', dave, `${one}/status`, { status: { appId: 1 } }),
+  refusedStatus.patch('dave says that somebody else’s installation is of the pool', dave, `${one}/status`, {
+    status: { otherApps: [{ app: 'second', installationId: 1, permissions: {} }] },
+  }),
+  refused.post(
+    'dave attaches somebody else’s installation as a sibling',
+    dave,
+    installations,
+    installation({ name: 'github-second' }),
+  ),
+  refused.patch('dave makes another App of it', dave, one, { spec: { app: 'second' } }),
   refused.apply(
     'dave applies with force under the broker’s manager',
     dave,

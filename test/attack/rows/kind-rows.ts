@@ -51,7 +51,7 @@ const commit = 'a'.repeat(40)
 
 const platformKindRows: readonly Row[] = (
   [
-    [apps, githubApp, { spec: { clientId: 'y' } }],
+    [apps, githubApp, { spec: { clientId: 'y', pool: 'acme' } }],
     [charts, chart, { spec: { timeoutSeconds: 9 } }],
     [caps, cap, { spec: { mode: 'Audit' } }],
   ] as const

@@ -29,6 +29,8 @@ export type TokenLife = {
   readonly pullRequest: number | undefined
   readonly repositories: readonly string[]
   readonly permissions: Readonly<Record<string, unknown>>
+  /** The App and the installation on GitHub that made it: of a pool, not always those that the grant names. */
+  readonly madeBy: { readonly appId: number; readonly installationId: number } | undefined
   readonly deliveries: readonly TokenDelivery[]
   /** Undefined while GitHub may accept it. */
   readonly end: { readonly at: string; readonly cause: string; readonly causeAt: string | undefined } | undefined
@@ -118,10 +120,16 @@ function mintedIn(entry: LogEntry, token: string): TokenLife {
     pullRequest: integerAt(details, 'pullRequest'),
     repositories: repositoriesIn(details),
     permissions: objectAt(details, 'permissions') ?? {},
+    madeBy: madeByIn(details),
     deliveries: [],
     end: undefined,
     sequence: entry.sequence,
   }
+}
+
+function madeByIn(details: ReturnType<typeof asObject>): TokenLife['madeBy'] {
+  const [appId, installationId] = [integerAt(details, 'appId'), integerAt(details, 'installationId')]
+  return appId === undefined || installationId === undefined ? undefined : { appId, installationId }
 }
 
 function anHourAfter(at: string): string {

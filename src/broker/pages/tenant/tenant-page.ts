@@ -4,6 +4,8 @@ import { type Installation, installationReasons } from '../../../api/github/inst
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type Html, html } from '../../../web/html.ts'
+import { installationName } from '../../onboarding/desired.ts'
+import type { OtherApp } from '../../owners/bind-app.ts'
 import type { Person } from '../../sessions.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { kubectlSteps } from '../home.ts'
@@ -42,10 +44,29 @@ function stateRow(name: string, object: Installation | Tenant): StateRow {
 
 const pendingRow: StateRow = ['Installation', signed('progress', 'Pending'), 'waiting until the namespace is created']
 
+function isOwnerLost({ status }: Installation): boolean {
+  return readyCondition(status?.conditions)?.reason === installationReasons.ownerLost
+}
+
+/** For owners: the Apps of the pool that are installed on the account and that nobody, or no present owner, has bound. */
+function bindAppForms(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
+  const { account, namespace } = tenant.spec
+  const named = installations.find(({ metadata }) => metadata.name === installationName)
+  const isBound = ({ app, installationId }: OtherApp): boolean =>
+    installations.some(one => one.spec.app === app && one.spec.installationId === installationId && !isOwnerLost(one))
+  const open = (named?.status?.otherApps ?? []).filter(other => !isBound(other))
+  if (role !== 'admin' || open.length === 0) return undefined
+  const forms = open.map(
+    ({ app }) =>
+      html`<form method="post" action="${tenantPath(namespace)}/apps">${formSecret(person)}<input type="hidden" name="app" value="${app}"><p>The App ${app} is installed on ${account.login}, too. Tokens of workloads can share its rate limit: <button>Bind the App ${app}</button></p></form>`,
+  )
+  return html`${forms}`
+}
+
 /** For owners, when the one who bound the account is none any more. Who is one is asked of GitHub when it is pressed. */
 function takeOverForm(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
   const { account, namespace } = tenant.spec
-  const isLost = installations.some(({ status }) => readyCondition(status?.conditions)?.reason === installationReasons.ownerLost)
+  const isLost = installations.some(one => one.metadata.name === installationName && isOwnerLost(one))
   if (role !== 'admin' || !isLost) return undefined
   return html`<form method="post" action="${tenantPath(namespace)}/binding">${formSecret(person)}<p>An owner of ${account.login} puts this right: <button>Take over the binding</button></p></form>`
 }
@@ -62,7 +83,11 @@ function stateSection(person: Person, view: TenantView): Html | undefined {
       ? [pendingRow]
       : []
   const all = [...(seesTenant ? [stateRow('Tenant', tenant)] : []), ...rows]
-  return section('state', 'State', html`${facts(all, 'Whether the tenant can be used.')}${takeOverForm(person, view)}`)
+  return section(
+    'state',
+    'State',
+    html`${facts(all, 'Whether the tenant can be used.')}${takeOverForm(person, view)}${bindAppForms(person, view)}`,
+  )
 }
 
 function rolesSection({ tenant, role, access }: TenantView): Html | undefined {

@@ -1,10 +1,9 @@
 // `/tenants/:namespace/binding`: a present owner takes over the binding of the tenant's Installation, with one click on the
 // page of the tenant. Proved at GitHub, and recorded, as every onboarding.
 import { Type } from '@fastify/type-provider-typebox'
-import { AppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
-import { isTenantOf } from '../../onboarding/desired.ts'
+import { onboardedInstallation } from '../../onboarding/desired.ts'
 import { takeOver } from '../../owners/take-over.ts'
 import { csrfText, namespaceText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
@@ -21,8 +20,7 @@ export function registerBinding(server: WebServer, context: BrokerContext, ident
     const person = await sessions.requireForm(request, request.body.csrf)
     const { namespace } = request.params
     const { tenant } = visibleTenants.stateOnly(await identityOf(person), namespace)
-    const bound = installations.list(namespace).find(({ spec }) => isTenantOf(tenant, spec.account))
-    if (bound === undefined) throw new AppError('conflict', 'the tenant has no Installation: begin again at /onboard')
+    const bound = onboardedInstallation(tenant, installations.list(namespace))
     const { id, state } = await takeOver(onboarding, person, bound)
     if (state === 'proved') return reply.redirect(confirmPath(id), 303)
     if (state === 'confirmed') await onboardingController.attempt(id)

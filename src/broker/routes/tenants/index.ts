@@ -2,6 +2,7 @@
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { registerApplicationPage } from './application.ts'
+import { registerApps } from './apps.ts'
 import { registerBinding } from './binding.ts'
 import { registerBuildPages } from './builds.ts'
 import { registerGrantPages } from './grants.ts'
@@ -19,6 +20,7 @@ export function registerTenants(server: WebServer, context: BrokerContext, ident
   registerPreviewPages(server, context, identityOf)
   registerGrantPages(server, context, identityOf)
   registerBinding(server, context, identityOf)
+  registerApps(server, context, identityOf)
   registerRolesPage(server, context, identityOf)
   registerOffboardPage(server, context, identityOf)
 }

@@ -142,6 +142,7 @@ function story(life: TokenLife, now: Date): string {
     ['pull request', life.pullRequest === undefined ? undefined : `#${life.pullRequest}`],
     ['repositories', life.repositories.join(', ')],
     ['permissions', rights.join(', ')],
+    ['made by', life.madeBy && `App ${life.madeBy.appId}, installation ${life.madeBy.installationId}`],
     ...life.deliveries.map(({ to, pod, address, times, first }): [string, string] => [
       'delivered',
       [`${first} to ${to}`, pod && `pod ${pod}`, address && `from ${address}`, times > 1 && `${times} times`]

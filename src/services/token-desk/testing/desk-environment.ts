@@ -86,7 +86,7 @@ export function deskEnvironment(store: Store, clock: Clock) {
     client,
     cached: {
       grants: { get: () => state.cachedGrant ?? state.grant },
-      installations: { get: () => state.installation },
+      installations: { get: () => state.installation, list: () => [] },
       halts: { list: () => [] },
     },
     counted,
