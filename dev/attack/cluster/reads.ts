@@ -43,6 +43,8 @@ const clusterLists = [
   '/apis/apps.sekisho.dev/v1alpha1/applications?watch=true&timeoutSeconds=1',
   '/apis/github.sekisho.dev/v1alpha1/repositorygrants',
   '/apis/github.sekisho.dev/v1alpha1/clustergithubapps',
+  '/apis/services.sekisho.dev/v1alpha1/serviceinstances',
+  '/apis/services.sekisho.dev/v1alpha1/servicebindings',
   '/apis/tenancy.sekisho.dev/v1alpha1/tenants',
   '/apis/tenancy.sekisho.dev/v1alpha1/domainclaims',
   '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
