@@ -2,10 +2,10 @@
 // to its pods, opens the way to their servers and to nothing else, and replaces its pods with each other credential. The test is
 // the process data-services, with its ServiceAccount.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ownedBindingName } from '../../src/api/services/application-services.ts'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { release } from '../../src/api/apps/release.ts'
 import { deployments, networkPolicies, secrets } from '../../src/api/builtin/index.ts'
+import { ownedBindingName } from '../../src/api/services/application-services.ts'
 import { bindingSecretKeys, bindingSecretName, bindingSecretType } from '../../src/api/services/binding-secret.ts'
 import { type ServiceBinding, serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
+import { dataServicesNamespace } from '../../src/api/names.ts'
 import { KubeError, lacksRight } from '../../src/kube/client/errors.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -160,6 +161,8 @@ const otherAccountsNever: readonly Asked[] = [
 
 const platformSecret = (verb: string, name: string): Asked => ({ verb, resource: 'secrets', namespace: 'sekisho-system', name })
 const secretVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
+/** Of the accounts of the servers that tenants share. */
+const serverAccount = (verb: string): Asked => ({ verb, resource: 'secrets', namespace: dataServicesNamespace, name: 'x' })
 const secretsOf = (...names: readonly string[]): readonly Asked[] =>
   names.flatMap(name => secretVerbs.map(verb => platformSecret(verb, name)))
 const lease = (verb: string, name: string): Asked => ({
@@ -186,6 +189,7 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     ...['sekisho-broker', 'sekisho-controllers'].map(name => lease('patch', name)),
   ],
   'sekisho-broker': [
+    ...secretVerbs.map(serverAccount),
     ...secretsOf(...brokerSecrets, ...controllersSecrets, ...appKeys, 'sekisho-registry-platform', 'sekisho-admission-tls'),
     ...everywhere.flatMap(namespace => ['create', 'patch', 'delete'].map(verb => rolebindings(verb, namespace))),
     ...['create', 'patch', 'delete'].flatMap(verb => inEach({ verb, resource: 'namespaces' })),
@@ -199,6 +203,7 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     ...['sekisho', 'sekisho-controllers'].map(name => lease('patch', name)),
   ],
   'sekisho-controllers': [
+    ...secretVerbs.map(serverAccount),
     ...secretsOf(...brokerSecrets, ...controllersSecrets),
     ...webhookSecret,
     ...appKeys.flatMap(name => ['list', 'watch', 'create', 'patch', 'delete'].map(verb => platformSecret(verb, name))),
@@ -211,6 +216,7 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     ...['sekisho', 'sekisho-broker'].map(name => lease('patch', name)),
   ],
   'sekisho-admission': [
+    ...secretVerbs.map(serverAccount),
     ...secretsOf(...brokerSecrets, ...controllersSecrets, ...appKeys, 'sekisho-registry-platform', 'sekisho-admission-tls'),
     ...['get', 'list', 'watch'].flatMap(verb => [
       { verb, group: 'tenancy.sekisho.dev', resource: 'tenants' },
@@ -233,10 +239,12 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
       ...everywhere.map(namespace => rolebindings(verb, namespace)),
     ]),
     ...['create', 'patch', 'delete'].flatMap(verb => [
-      { verb, group: 'services.sekisho.dev', resource: 'serviceclasses' },
       { verb, group: 'tenancy.sekisho.dev', resource: 'tenants' },
       ...inEach({ verb, resource: 'namespaces' }),
     ]),
+    // It patches them for its finalizer; the policy service-class-writers holds it to that.
+    ...['create', 'delete'].map(verb => ({ verb, group: 'services.sekisho.dev', resource: 'serviceclasses' })),
+    ...['list', 'watch', 'create', 'patch', 'delete'].map(serverAccount),
     ...['sekisho', 'sekisho-broker', 'sekisho-controllers'].map(name => lease('patch', name)),
   ],
 }
