@@ -40,7 +40,6 @@ export const installationRows: readonly Row[] = [
     installations,
     installation({ name: 'github-second' }),
   ),
-  refused.patch('dave makes another App of it', dave, one, { spec: { app: 'second' } }),
   refused.apply(
     'dave applies with force under the broker’s manager',
     dave,
