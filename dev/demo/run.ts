@@ -24,6 +24,7 @@ import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
+import { serviceSteps } from './scenario/services.ts'
 import { accessSteps } from './scenario/tokens/access.ts'
 import { applicationGrantSteps } from './scenario/tokens/application-grant.ts'
 import { applicationSecretSteps } from './scenario/tokens/application-secret.ts'
@@ -43,7 +44,12 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
     ...onboardSteps(demo),
     ...deploySteps(demo),
     ...(only === undefined
-      ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
+      ? [
+          ...firstDaySteps(demo),
+          ...secondDaySteps(demo),
+          ...serviceSteps(demo),
+          ...previewSteps(demo, openPreviewImages(settings)),
+        ]
       : []),
     ...(only === undefined
       ? [...applicationGrantSteps(demo), ...applicationSecretSteps(demo, adminKubeconfig(place)), ...approvalSteps(demo)]
