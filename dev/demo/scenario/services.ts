@@ -1,5 +1,5 @@
-// A database of the tenant's own: applied together with the Application that uses it, with a password that nobody sees and that is
-// replaced while orders come in. Another tenant's credential is refused by the server itself.
+// A database of the tenant's own: applied together with the Application that uses it, with a password that nobody sees and that
+// is replaced while orders come in. Another tenant's credential is refused by the server itself.
 import { join } from 'node:path'
 import { bindingSecretName } from '../../../src/api/services/binding-secret.ts'
 import type { ServiceBinding } from '../../../src/api/services/service-binding.ts'
