@@ -138,7 +138,7 @@ test('deploy/monitoring has what the operator of Prometheus and the sidecar of G
 
 test.each([
   ['standalone', 1, 'sekisho-metrics'],
-  ['production', 3, 'sekisho-metrics'],
+  ['production', 4, 'sekisho-metrics'],
   ['authorizer', 1, 'sekisho-authorizer-metrics'],
 ] as const)('Prometheus finds every process of deploy/%s, and the network lets it in', async (form, processes, policyName) => {
   const [monitor] = (await rendered('monitoring')).filter(({ kind }) => kind === 'PodMonitor')

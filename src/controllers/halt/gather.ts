@@ -93,14 +93,19 @@ type Known = { readonly about: readonly RepositoryGrant[]; readonly tokenId: str
 
 function filterOf({ tenants, installations }: HaltCaches, halt: Halt, { about, tokenId }: Known): LiveTokenFilter | undefined {
   const { type, grant, repository, tenant, installation } = halt.spec.target
+  const grantUids = (): readonly string[] => about.map(({ metadata }) => metadata.uid ?? '')
   const filters: Readonly<Record<typeof type, () => LiveTokenFilter | undefined>> = {
     Token: () => (tokenId === undefined ? undefined : { id: tokenId }),
     Grant: () => grant && { namespace: grant.namespace, grantName: grant.name },
     Repository: () => repository && { host: repository.host, repositoryId: repository.id },
-    Person: () => ({ grantUids: about.map(({ metadata }) => metadata.uid ?? '') }),
+    Person: () => ({ grantUids: grantUids() }),
     Tenant: () => tenant && { namespace: tenants.get({ name: tenant.name })?.spec.namespace ?? tenant.name },
     Installation: () =>
-      installation && { host: installation.host, installationIds: installationIds(installations.list(), installation) },
+      // A sibling of its pool may have made tokens under the grants that name it.
+      installation && {
+        host: installation.host,
+        byInstallations: { ids: installationIds(installations.list(), installation), grantUids: grantUids() },
+      },
     Everything: () => ({}),
   }
   const filter = filters[type]()

@@ -82,8 +82,8 @@ export type LiveTokenFilter = {
   readonly grantName?: string
   readonly grantUids?: readonly string[]
   readonly host?: string
-  /** Whichever App they are of; with `host`. */
-  readonly installationIds?: readonly number[]
+  /** Made by one of these installations, whichever App it is of, or under one of these grants; with `host`. */
+  readonly byInstallations?: { readonly ids: readonly number[]; readonly grantUids: readonly string[] }
   /** Leaves out what the platform uses itself and revokes at once. */
   readonly delivered?: true
 }
@@ -173,7 +173,7 @@ function endingOf({ endingAt, reason }: TokenRow): EndingToken['ending'] {
 
 /** The rows that pass every filter that is given. */
 export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInput {
-  const { installation, grantUids, repositoryId, installationIds, delivered, ...equal } = filter
+  const { installation, grantUids, repositoryId, byInstallations, delivered, ...equal } = filter
   return {
     ...(installation === undefined
       ? {}
@@ -184,7 +184,11 @@ export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInpu
         }),
     ...defined(equal),
     ...(grantUids === undefined ? {} : { grantUid: { in: [...grantUids] } }),
-    ...(installationIds === undefined ? {} : { installationId: { in: installationIds.map(BigInt) } }),
+    ...(byInstallations === undefined
+      ? {}
+      : {
+          OR: [{ installationId: { in: byInstallations.ids.map(BigInt) } }, { grantUid: { in: [...byInstallations.grantUids] } }],
+        }),
     ...(delivered === undefined ? {} : { subjectKind: { not: platformSubjectKind } }),
     ...(repositoryId === undefined ? {} : { repositoryIds: { has: BigInt(repositoryId) } }),
   }

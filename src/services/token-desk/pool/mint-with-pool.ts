@@ -38,21 +38,43 @@ function movesOn(error: unknown, isNamed: boolean): boolean {
   return limited.has(reason) || (!isNamed && (lacks.has(reason) || unusable.has(reason)))
 }
 
-/** As `mint`, which it is where there are no siblings. */
+/** As `mint`, which it is where there are no siblings. At most two are asked. */
 export async function mintWithPool(deps: PoolDeps, { members, ...request }: PooledRequest): Promise<LiveToken> {
   const { grantUid } = request.intent
-  const [first, second] = inOrder(ratedMembers(deps.pool, members, grantUid))
-  if (first === undefined) throw new AppError('internal', 'an admitted request has no member')
-  if (members.length === 1) return mint(deps, { ...request, client: first.client })
+  const [named] = members
+  if (named === undefined) throw new AppError('internal', 'an admitted request has no member')
+  if (members.length === 1) return mint(deps, { ...request, client: named.client })
+  const [first = named, second] = inOrder(ratedMembers(deps.pool, members, grantUid))
   try {
     return await mintBy(deps, request, { member: first, hasNext: second !== undefined })
   } catch (error) {
-    if (isAppError(error) && lacks.has(error.reason ?? '')) deps.pool.lacked(first.identity, grantUid)
-    if (second === undefined || !movesOn(error, first === members[0])) throw error
+    judge(deps, error, { member: first, named, grantUid })
+    if (second === undefined) throw reported(error, { member: first, named })
     const { appId, installationId } = first.identity
     deps.log.info({ appId, installationId, reason: messageOf(error) }, 'another App of the pool makes the token')
-    return await mintBy(deps, request, { member: second, hasNext: false })
   }
+  try {
+    return await mintBy(deps, request, { member: second, hasNext: false })
+  } catch (error) {
+    judge(deps, error, { member: second, named, grantUid })
+    throw reported(error, { member: second, named })
+  }
+}
+
+type Asked = { readonly member: Member; readonly named: Member }
+
+/** Throws what another member cannot help with, and remembers what a sibling lacks: what the named one lacks, the grant lacks. */
+function judge({ pool }: PoolDeps, error: unknown, { member, named, grantUid }: Asked & { readonly grantUid: string }): void {
+  const isNamed = member === named
+  if (!isNamed && isAppError(error) && lacks.has(error.reason ?? '')) pool.lacked(member.identity, grantUid)
+  if (!movesOn(error, isNamed)) throw error
+}
+
+/** What a sibling lacks says nothing about the grant: it was asked because the named one is limited. */
+function reported(error: unknown, { member, named }: Asked): unknown {
+  if (member === named || (isAppError(error) && limited.has(error.reason ?? ''))) return error
+  const message = 'nothing is left of the limit of the installation that the grant names'
+  return named.client.mintRefusal(named.identity.installationId) ?? new AppError('too_many_requests', message, { reason: usedUp })
 }
 
 type Attempt = { readonly member: Member; readonly hasNext: boolean }

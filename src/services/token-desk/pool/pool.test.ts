@@ -196,8 +196,19 @@ describe('which member makes the token', () => {
   ] as const)('the one that is named lost %s: no other makes the token', async (_case, reason, code) => {
     const { ask, fails, minted } = pooled()
     fails.set(77, refusal(reason, code))
-    await expect(ask()).rejects.toMatchObject({ code, reason })
-    expect(minted.map(({ installationId }) => installationId)).toEqual([77])
+    // Neither now nor when the workload asks again.
+    for (const _again of [1, 2]) await expect(ask()).rejects.toMatchObject({ code, reason })
+    expect(minted.map(({ installationId }) => installationId)).toEqual([77, 77])
+  })
+
+  test('the named one is limited and the sibling lacks the repository: the workload learns of the limit, and may ask again', async () => {
+    const { ask, paced, fails } = pooled()
+    paced.add(77)
+    fails.set(88, refusal(githubReasons.repositoryNotAccessible, 'not_found'))
+    await expect(ask()).rejects.toMatchObject({ code: 'too_many_requests', reason: githubReasons.paced })
+    const used = pooled()
+    used.fails.set(77, refusal(githubReasons.rateLimited)).set(88, refusal(githubReasons.suspended, 'forbidden'))
+    await expect(used.ask()).rejects.toMatchObject({ code: 'too_many_requests' })
   })
 
   test('what the platform itself uses is made by the App of the named Installation alone', async () => {
