@@ -196,6 +196,8 @@ export const kubernetesClientId = 'kubernetes'
 export const platformNamespace = 'sekisho-system'
 /** The Secrets with the accounts of shared servers. */
 export const dataServicesNamespace = 'sekisho-data'
+/** Those in which only the platform and its admins work. */
+export const platformNamespaces: readonly string[] = [platformNamespace, dataServicesNamespace]
 
 /** The namespace in which builds of the tenant of `namespace` run. */
 export function buildNamespaceOf(namespace: string): string {

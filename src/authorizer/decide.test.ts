@@ -57,9 +57,7 @@ describe('Secrets', () => {
   })
 })
 
-describe('the namespace of the platform', () => {
-  const namespace = 'sekisho-system'
-
+describe.each(['sekisho-system', 'sekisho-data'])('the namespace %s of the platform', namespace => {
   test.each(['configmaps', 'pods', 'events', 'leases', 'secrets'])('nobody else reads %s there', resource => {
     for (const verb of ['get', 'list', 'watch']) expect(asks({ namespace, resource, verb })).toContain('is the platform’s')
   })

@@ -3,7 +3,7 @@
 
 import { auditCheckpoints } from '../api/audit/audit-access.ts'
 import { serviceAccountUser } from '../api/builtin/service-account-user.ts'
-import { platformNamespace } from '../api/names.ts'
+import { platformNamespaces } from '../api/names.ts'
 import { isBuildSecret, isReservedSecretName } from '../api/reserved-secrets.ts'
 import type { Access, NamedSubjects } from './named-subjects.ts'
 import type { AccessReview, AskedResource } from './review.ts'
@@ -78,9 +78,9 @@ function accountGroups(user: string): readonly string[] {
 /** Whoever writes there starts pods with its Secrets, stops the authorizer or adds a name to its files, and then reads. */
 function ofPlatform(asked: AskedResource): string | undefined {
   const { verb, subresource, namespace } = asked
-  if (namespace !== platformNamespace || isOpenToAll(asked)) return undefined
+  if (!platformNamespaces.includes(namespace) || isOpenToAll(asked)) return undefined
   if (!reading.includes(verb) && !doors.includes(subresource) && !changesPlatform(asked)) return undefined
-  return `the namespace ${platformNamespace} is the platform’s: an administrator names who else reads and works there (${guide})`
+  return `the namespace ${namespace} is the platform’s: an administrator names who else reads and works there (${guide})`
 }
 
 /** The namespace itself, and what auditors compare, which is signed: RBAC decides. */

@@ -1,6 +1,6 @@
 // About which requests the API server asks, as CEL in its AuthorizationConfiguration. Nothing here may depend on a name: an
 // unnamed list has none and returns every Secret.
-import { platformNamespace } from '../api/names.ts'
+import { platformNamespaces } from '../api/names.ts'
 import { celList } from '../lib/text/cel.ts'
 import { kubernetesSubjects, platformUsers } from './named-subjects.ts'
 
@@ -14,7 +14,7 @@ export const matchConditions: readonly string[] = [
   `!has(request.groups) || !request.groups.exists(group, group in ${celList(kubernetesSubjects.groups)})`,
   [
     "request.resourceAttributes.resource == 'secrets'",
-    `request.resourceAttributes.namespace == '${platformNamespace}'`,
+    `request.resourceAttributes.namespace in ${celList(platformNamespaces)}`,
     "request.resourceAttributes.verb.startsWith('impersonate')",
     "(request.resourceAttributes.resource == 'serviceaccounts' && request.resourceAttributes.subresource == 'token')",
   ].join(' || '),

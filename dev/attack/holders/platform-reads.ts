@@ -1,5 +1,6 @@
 // Holders of Kubernetes' built-in roles read what is the platform's, by every verb that shows it. RBAC allows them most of
 // it: only the answer of the authorizer counts, which is asked before RBAC, also about what does not exist.
+import { dataServicesNamespace, platformNamespaces } from '../../../src/api/names.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, applyPatch, corePath, groupPath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
@@ -95,7 +96,7 @@ export const platformReadAttacks: readonly Attack[] = [
   {
     name: 'rights/platform-reads',
     as: 'holders of the built-in view, edit and admin, whom a cluster administrator bound in globex, globex-build and the namespace of the platform',
-    against: 'Secrets of the platform in the namespaces of a tenant, and the namespace of the platform',
+    against: 'Secrets of the platform in the namespaces of a tenant, its own namespace, and that with the accounts of servers',
     tries:
       'Every request that shows a Secret (reads, watches, dry runs of writes, lists with selectors), reads, logs and connections in the namespace of the platform, and what would open the wall: pods with its Secrets, a name in the files of the authorizer, its end.',
     expected: ['authorizer'],
@@ -105,7 +106,8 @@ export const platformReadAttacks: readonly Attack[] = [
       const namespaces = [neighbourNamespace, builds]
       const attempts = (as: HolderActor) => [
         ...namespaces.flatMap(namespace => reserved.flatMap(name => readsOf(as, namespace, name))),
-        ...[...namespaces, platformNamespace].flatMap(namespace => lists(as, namespace)),
+        ...readsOf(as, dataServicesNamespace, 'postgresql-administrator'),
+        ...[...namespaces, ...platformNamespaces].flatMap(namespace => lists(as, namespace)),
         ...ofPlatform(as),
         ...openings(as),
       ]

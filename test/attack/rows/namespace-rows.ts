@@ -41,7 +41,7 @@ export const namespaceRows: readonly Row[] = [
   refused.patch('dave makes his namespace look like a tenant’s', dave, '/api/v1/namespaces/other', {
     metadata: { labels: tenantLabel },
   }),
-  ...[acme, '/api/v1/namespaces/sekisho-system'].flatMap(path => [
+  ...[acme, '/api/v1/namespaces/sekisho-system', '/api/v1/namespaces/sekisho-data'].flatMap(path => [
     refused.patch(`dave becomes the owner of ${path}`, dave, path, { metadata: { ownerReferences: [ownerOf('v1', 'Node')] } }),
     refused.patch(`dave keeps ${path} by a finalizer`, dave, path, { metadata: { finalizers: ['example.com/held'] } }),
     refused.patch(`dave writes the status of ${path}`, dave, `${path}/status`, { status: { phase: 'Active' } }),
@@ -51,7 +51,9 @@ export const namespaceRows: readonly Row[] = [
       metadata: { ownerReferences: [] },
     }),
   ]),
-  refused.patch('dave loosens Pod Security of the platform', dave, '/api/v1/namespaces/sekisho-system', loosened),
+  ...['sekisho-system', 'sekisho-data'].map(name =>
+    refused.patch(`dave loosens Pod Security of ${name}`, dave, `/api/v1/namespaces/${name}`, loosened),
+  ),
   refused.patch(
     'the garbage collector loosens Pod Security of the platform',
     garbageCollector,

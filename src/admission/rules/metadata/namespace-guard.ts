@@ -1,7 +1,7 @@
 // Only the platform writes a tenant's namespace, and only platform admins its own: the labels on a namespace determine which
 // rules apply (tenant, purpose) and how strict Pod Security is, its owner deletes it, and its finalizer keeps it until its
 // contents are gone. `namespaces/status` and `namespaces/finalize` can change labels too, so all three are guarded.
-import { labels, platformNamespace } from '../../../api/names.ts'
+import { labels, platformNamespaces } from '../../../api/names.ts'
 import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { AdmissionRequest } from '../../review.ts'
@@ -28,7 +28,7 @@ function guarded(entries: JsonObject | undefined): JsonObject {
 
 function isGuarded({ object, oldObject }: AdmissionRequest): boolean {
   return [object, oldObject].some(
-    one => labels.tenant in labelsOf(one) || textAt(objectAt(one, 'metadata'), 'name') === platformNamespace,
+    one => labels.tenant in labelsOf(one) || platformNamespaces.includes(textAt(objectAt(one, 'metadata'), 'name') ?? ''),
   )
 }
 
@@ -58,7 +58,7 @@ function sameMarksExpression(field: (typeof markFields)[number]): string {
 }
 
 const isGuardedExpression = (object: string): string =>
-  `(${object} != null && (${object}.metadata.name == ${celText(platformNamespace)} || ${tenantText} in ${object}.metadata.?labels.orValue({})))`
+  `(${object} != null && (${object}.metadata.name in ${celList(platformNamespaces)} || ${tenantText} in ${object}.metadata.?labels.orValue({})))`
 
 /** The platform and its admins write; Kubernetes' reapers finish a deletion; others may change what is not guarded. */
 export const namespaceGuard: Rule = {

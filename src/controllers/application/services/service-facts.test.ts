@@ -47,6 +47,11 @@ test('an entry has its binding, instance and class, and pods reach the server, o
   expect(reach).toEqual(way)
 })
 
+test('without a credential there is no way, whatever the entry names: the class may not be offered to the tenant', () => {
+  const { binding: _name, ...status } = bindingOf().status ?? {}
+  expect(facts({ bindings: [{ ...bindingOf(), status }] }).reach).toEqual([])
+})
+
 test('what is being deleted counts as absent, but the way stays open until it is gone', () => {
   if (instance === undefined) throw new Error('the entry of the tests has no instance')
   expect(facts({ instance: leaving(instance) })).toMatchObject({

@@ -31,7 +31,7 @@ export type ServiceFacts = {
   readonly services: readonly ServiceEntry[]
   /** Every ServiceBinding that the Application controls, also of an entry that is gone: pods that still run may use it. */
   readonly bindings: readonly ServiceBinding[]
-  /** Of all these bindings, sorted, each once. */
+  /** Of those of these bindings that have a credential, sorted, each once. */
   readonly reach: readonly Reach[]
   /** Why the cluster does not take a ServiceBinding; found by `ensureBindings`. */
   readonly bindingRefusal?: Refusal
@@ -72,7 +72,9 @@ export function serviceFacts(caches: ServiceCaches, { metadata, spec }: Applicat
     const ends = found !== undefined && instance === undefined ? ({ instanceEnds: true } as const) : {}
     return { use, bindingName, binding, instance, ...ends, serviceClass: present(classOf(instance)) }
   })
-  // Pods use what is being deleted until nothing of it is left.
-  const reach = bindings.flatMap(one => reachOf(classOf(instanceOf(one.spec.service.name))) ?? [])
+  // Pods use what is being deleted until nothing of it is left. Without a credential, which an instance of a class that is not
+  // offered to the tenant never gets, there is no way to its server either.
+  const delivered = bindings.filter(({ status }) => status?.binding !== undefined)
+  const reach = delivered.flatMap(one => reachOf(classOf(instanceOf(one.spec.service.name))) ?? [])
   return { services, bindings, reach: eachOnce(reach) }
 }
