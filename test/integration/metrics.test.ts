@@ -105,6 +105,7 @@ test('promtool finds nothing wrong with what the running platform exposes, and e
     'sekisho_node_limits_low',
     'sekisho_admission_certificate_expiry_timestamp_seconds',
     'sekisho_authorizer_reviews_total',
+    'sekisho_authorizer_certificate_expiry_timestamp_seconds',
   ])
   const documented = metricRegistries().flatMap(registry => registry.getMetricsAsArray().map(({ name }) => name))
   expect(documented.filter(name => !exposed.has(name) && !ofOthers.has(name))).toEqual([])
