@@ -6,7 +6,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { waitUntil } from '../lib/waiting/wait-until.ts'
-import { createPostServer, type PostRoute, type PostServerOptions } from './post-server.ts'
+import { createNodeServer } from './connections/node-server.ts'
+import { createPostServer, type PostRoute, type PostServerOptions, patienceWithApiServers } from './post-server.ts'
 
 const bodyLimit = 1000
 
@@ -26,6 +27,13 @@ async function start(options: Partial<PostServerOptions> = {}) {
   })
   return { server, port, route }
 }
+
+test('no connection that an API server keeps is ended before the API server ends it, whether it sent a request or not', () => {
+  const idleOfGo = 90_000
+  const { server } = createNodeServer(() => {}, { log: silentLog, patience: patienceWithApiServers })
+  const { headersTimeout, requestTimeout, keepAliveTimeout } = server
+  for (const limit of [headersTimeout, requestTimeout, keepAliveTimeout]) expect(limit).toBeGreaterThan(idleOfGo)
+})
 
 /** Sends a text and collects what comes back. */
 function send(port: number, text: string): { readonly socket: Socket; readonly received: () => string } {

@@ -41,6 +41,13 @@ export type PostServer = {
   readonly closeAllConnections: () => void
 }
 
+/**
+ * Clients written in Go, as API servers are, open connections ahead of need and keep them for 90 s. One that never sent a request
+ * is taken for sound: where it ends just when it is used, the request fails (EOF) and is not sent again. So none ends before
+ * theirs do; how many there may be is bounded. https://pkg.go.dev/net/http#Transport (IdleConnTimeout)
+ */
+export const patienceWithApiServers = { headers: 120_000, request: 120_000 }
+
 /** A server that does not listen yet. */
 export function createPostServer(options: PostServerOptions): PostServer {
   const { log, routes, budget, onRequest = () => 'more', onOverflow } = options
@@ -114,7 +121,7 @@ export function createPostServer(options: PostServerOptions): PostServer {
     }
   }
 
-  const { server, guard } = createNodeServer(listener, options)
+  const { server, guard } = createNodeServer(listener, { patience: patienceWithApiServers, ...options })
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
