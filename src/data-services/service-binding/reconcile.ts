@@ -38,6 +38,8 @@ const maxSteps = 10
 const retryMilliseconds = 10_000
 /** Until the controller of ServiceClasses has opened the server, after a start. */
 const openMilliseconds = 1_000
+/** The Secret, which is not watched, is read again: somebody may have deleted it. */
+const lookMilliseconds = 600_000
 /** A server that gives too much, or a cluster that refuses, is asked again slowly. */
 const refusedMilliseconds = 60_000
 
@@ -112,7 +114,7 @@ async function rest(
   const refusal = refreshed?.refusal
   const binding = await report(deps, facts, refusal === undefined ? {} : { refusal })
   const wait = until && Math.max(0, until.getTime() - deps.clock.now().getTime())
-  return { binding, outcome: requeueAfterSoonest(wait, refusal && refusedMilliseconds) }
+  return { binding, outcome: requeueAfterSoonest(wait, lookMilliseconds, refusal && refusedMilliseconds) }
 }
 
 type Report = Partial<Pick<Observation, 'slots' | 'proven'>> & { readonly refusal?: Refusal }

@@ -4,7 +4,7 @@
 // with its rights.
 import { type InstanceNames, namesOf, ownLogin, quoted } from './identifiers.ts'
 import { rolesOf } from './memberships.ts'
-import type { Server, Session } from './server.ts'
+import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, dropRole } from './task.ts'
 
 export type WantedInstance = {
@@ -16,6 +16,7 @@ export type WantedInstance = {
 export type Ensured = 'made' | 'present' | 'missing' | 'foreign'
 type Found = { readonly own: boolean; readonly mark: string | null; readonly connectionLimit: number; readonly isOpen: boolean }
 
+const measureMilliseconds = 5_000
 /** The comment on a database that is complete; anybody on the server can read it. */
 const completeMark = 'sekisho'
 
@@ -73,6 +74,17 @@ async function closeToPublic(session: Session, { database, owner, reader }: Inst
   await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(reader)}`)
 }
 
+/** What makes large objects and writes into them, in every database and for everybody, which no schema can forbid. */
+const largeObjectWriters = [
+  'lo_creat(integer)',
+  'lo_create(oid)',
+  'lo_from_bytea(oid, bytea)',
+  'lo_put(oid, bigint, bytea)',
+  'lowrite(integer, bytea)',
+]
+  .map(name => `pg_catalog.${name}`)
+  .join(', ')
+
 /** Inside of the new database, which no login of the tenant can have entered. */
 async function fillDatabase(session: Session, { owner, reader }: InstanceNames): Promise<void> {
   const of = `ALTER DEFAULT PRIVILEGES FOR ROLE ${quoted(owner)} GRANT`
@@ -81,6 +93,8 @@ async function fillDatabase(session: Session, { owner, reader }: InstanceNames):
   await session.query(`GRANT USAGE ON SCHEMA public TO ${quoted(reader)}`)
   await session.query(`${of} SELECT ON TABLES TO ${quoted(reader)}`)
   await session.query(`${of} SELECT ON SEQUENCES TO ${quoted(reader)}`)
+  await session.query(`REVOKE EXECUTE ON FUNCTION ${largeObjectWriters} FROM PUBLIC`)
+  await session.query(`GRANT EXECUTE ON FUNCTION ${largeObjectWriters} TO ${quoted(owner)}`)
 }
 
 /**
@@ -131,13 +145,16 @@ async function loginsOf(session: Session, { owner, reader }: InstanceNames): Pro
   return rows.map(row => row.name)
 }
 
-/** Bytes of each database that is there. One query for all. */
+/** Bytes of each database that is there. One query for all, which takes as long as they have files: it is given up soon. */
 export function measure(server: Server, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  return server.asAdministrator(async session => {
-    const rows = await session.query<{ name: string; bytes: string }>(
-      'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
-      [ids],
-    )
-    return new Map(rows.map(row => [row.name, Number(row.bytes)]))
-  })
+  return server.asAdministrator(session =>
+    inTransaction(session, async () => {
+      await session.query(`SET LOCAL statement_timeout = ${measureMilliseconds}`)
+      const rows = await session.query<{ name: string; bytes: string }>(
+        'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
+        [ids],
+      )
+      return new Map(rows.map(row => [row.name, Number(row.bytes)]))
+    }),
+  )
 }

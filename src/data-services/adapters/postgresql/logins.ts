@@ -42,6 +42,7 @@ export async function ensureLogin(server: Server, wanted: WantedLogin, password:
          CONNECTION LIMIT ${Number(connections)} PASSWORD '${scramVerifier(password, 'the password')}'`,
       )
       await session.query(`ALTER ROLE ${login} RESET ALL`)
+      await session.query(`ALTER ROLE ${login} IN DATABASE ${quoted(namesOf(id).database)} RESET ALL`)
       await session.query(`ALTER ROLE ${login} SET role = '${role}'`)
       await session.query(`ALTER ROLE ${login} SET temp_file_limit = '${temporaryFiles}'`)
       await session.query(`ALTER ROLE ${login} SET idle_in_transaction_session_timeout = '${idleInTransaction}'`)

@@ -95,13 +95,14 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     expect(await run(credential, id, `SELECT nspname FROM pg_namespace WHERE nspname LIKE 'proof%'`)).toEqual([])
   })
 
-  test.each<[string, (login: string) => string]>([
+  test.each<[string, (login: string, owner: string) => string]>([
     ['may enter another database', login => `GRANT CONNECT ON DATABASE postgres TO ${login}`],
     ['runs programs of the server', login => `GRANT pg_execute_server_program TO ${login}`],
     ['makes databases', login => `ALTER ROLE ${login} CREATEDB`],
+    ['acts as a role that makes databases', (_, owner) => `ALTER ROLE ${owner} CREATEDB`],
   ])('a login that %s is not proven', async (_, grant) => {
     const { id, credential, expected } = await instance()
-    await asAdmin(grant(credential.username))
+    await asAdmin(grant(credential.username, namesOf(id).owner))
     expect(judge('ReadWrite', expected, await observe(server, id, credential))).toMatchObject({ kind: 'wider' })
     await asAdmin(`REVOKE CONNECT ON DATABASE postgres FROM ${credential.username}`)
     await dropLogin(server, id, credential.username)
@@ -113,6 +114,35 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     expect(judge('ReadOnly', expected, await observe(server, id, credential))).toMatchObject({ kind: 'wider' })
     await ensureLogin(server, { id, name: credential.username, access: 'ReadOnly', connections: 5 }, password)
     expect(judge('ReadOnly', expected, await observe(server, id, credential))).toEqual({ kind: 'proven' })
+  })
+
+  test('a reader makes no large object and writes into none; the owner does', async () => {
+    const { id, credential } = await instance()
+    const made = await run(credential, id, `SELECT lo_from_bytea(0, 'a')::int AS oid`)
+    const reader = await instance('ReadOnly', id)
+    await run(credential, id, `GRANT SELECT, UPDATE ON LARGE OBJECT ${made[0]?.['oid']} TO PUBLIC`)
+    for (const statement of [
+      'SELECT lo_creat(-1)',
+      'SELECT lo_create(0)',
+      `SELECT lo_from_bytea(0, 'b')`,
+      `SELECT lo_put(${made[0]?.['oid']}, 0, 'b')`,
+      `SELECT lowrite(lo_open(${made[0]?.['oid']}, 393216), 'b')`,
+    ])
+      for (const role of ['SELECT', 'SET ROLE NONE'])
+        await expect(run(reader.credential, id, role, statement)).rejects.toMatchObject({ code: '42501' })
+    const owner = namesOf(id).owner
+    await server.asAdministrator(session => session.query('GRANT EXECUTE ON FUNCTION lo_creat(integer) TO PUBLIC'), id)
+    expect(judge('ReadOnly', reader.expected, await observe(server, id, reader.credential))).toMatchObject({ kind: 'wider' })
+    expect(await run(credential, id, `SELECT current_user::text AS role`)).toEqual([{ role: owner }])
+  })
+
+  test('a login that set itself as another session begins is as it was when it is made again', async () => {
+    const { id, credential, expected } = await instance()
+    const set = `ALTER ROLE ${credential.username} IN DATABASE ${id} SET`
+    await run(credential, id, 'SET ROLE NONE', `${set} role = 'none'`, `${set} search_path = 'nowhere'`)
+    await ensureLogin(server, { id, name: credential.username, access: 'ReadWrite', connections: 5 }, password)
+    expect(await run(credential, id, 'SHOW search_path')).toEqual([{ search_path: '"$user", public' }])
+    expect(judge('ReadWrite', expected, await observe(server, id, credential))).toEqual({ kind: 'proven' })
   })
 
   test('a wrong password is not proven', async () => {
