@@ -24,7 +24,14 @@ export async function observe(server: Server, id: string, credential: Credential
     return { ...common, ...own, refused: undefined }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { ...common, actsAs: undefined, canWrite: false, canStore: false, canOwn: false, refused: messageOf(error).slice(0, longestText) }
+    return {
+      ...common,
+      actsAs: undefined,
+      canWrite: false,
+      canStore: false,
+      canOwn: false,
+      refused: messageOf(error).slice(0, longestText),
+    }
   }
 }
 
