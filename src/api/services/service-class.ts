@@ -237,7 +237,7 @@ export const serviceClass = defineKind({
     },
   ),
   status: {
-    version: optional(text({ description: 'The version of the server, as it says it itself, such as `15.8`.', max: 64 })),
+    version: optional(text({ description: 'The version of the server, as it says it itself, such as `15.18`.', max: 64 })),
   },
   conditions: {
     Reachable: 'The server answered the platform when it last asked.',

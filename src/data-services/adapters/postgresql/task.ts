@@ -41,8 +41,8 @@ export async function asTask<T>(
 }
 
 /**
- * Ends the role: nobody can log in by it, and its sessions are over, when this resolves. Resolves to whether it is gone: it stays,
- * without a login, when some tenant granted something to it, or does so in a transaction that is open.
+ * Ends the role: nobody can log in by it, and its sessions are over, when this resolves. Resolves to whether it is gone: it
+ * stays, without a login, when some tenant granted something to it, or does so in a transaction that is open.
  */
 export async function dropRole(session: Session, database: string, role: string): Promise<boolean> {
   const [found] = await session.query<{ oid: number }>('SELECT oid FROM pg_roles WHERE rolname = $1', [role])
