@@ -324,14 +324,12 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     await client.query('CREATE TABLE bait (id int)')
     await client.query('BEGIN')
     await client.query(grantsTo(own))
-    const began = performance.now()
+    // A statement that waited for it would be canceled, and this reject.
     await dropLogin(server, own.id, own.credential.username)
     expect(await liveLogins(server, [own.credential.username])).toEqual(new Set())
     await ensureLogin(server, { id: own.id, name: own.credential.username, access: 'ReadWrite', connections: 5 }, password)
     expect(judge('ReadWrite', own.expected, await observe(server, own.id, own.credential))).toEqual({ kind: 'proven' })
     await dropInstance(server, own.id)
-    // Without a limit of its own, each statement would have waited for the 20 s of any statement.
-    expect(performance.now() - began).toBeLessThan(15_000)
     expect(await rolesLike(own.id, own.credential.username)).not.toContainEqual(expect.objectContaining({ isAlive: true }))
     await client.query('ROLLBACK')
     await dropInstance(server, own.id)
