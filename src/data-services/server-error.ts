@@ -8,8 +8,8 @@ export type ServerTrouble = { readonly kind: 'away' | 'login' | 'refused'; reado
 const longestText = 300
 /** Invalid authorization, SQLSTATE class 28. */
 const invalidLogin = /^28/
-/** Connection exceptions, too many connections, shutdown, a canceled statement: SQLSTATE classes 08, 53 and 57. */
-const passing = /^(08|53|57)/
+/** Connection exceptions, too many connections, shutdown, a canceled statement: SQLSTATE classes 08, 53, 57; a lock: 55P03. */
+const passing = /^(08|53|57|55P03)/
 
 /** @throws the error when it is none of a server */
 export function troubleOf(error: unknown): ServerTrouble {

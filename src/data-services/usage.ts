@@ -3,9 +3,10 @@ import type { ServiceInstance } from '../api/services/service-instance.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../lib/clock.ts'
 import { measure } from './adapters/postgresql/instances.ts'
+import { troubleOf } from './server-error.ts'
 import type { Servers } from './servers.ts'
 
-/** Bytes that the instance with this id takes; undefined when its server does not have it. Rejects when the server is away. */
+/** Bytes that the instance with this id takes; undefined when its server does not have it, or does not say it now. */
 export type Usage = (serviceClass: string, id: string) => Promise<number | undefined>
 
 export type UsageDeps = {
@@ -28,7 +29,7 @@ export function createUsage({ servers, instancesOf, clock }: UsageDeps): Usage {
   const measured = new BoundedMap<Measured>(maxClasses)
   return async (serviceClass, id) => {
     const known = measured.get(serviceClass)
-    if (known !== undefined && elapsed(clock) - known.at < freshMilliseconds) return (await known.sizes).get(id)
+    if (known !== undefined && elapsed(clock) - known.at < freshMilliseconds) return sizeIn(known, id)
     const opened = servers.of(serviceClass)
     if (opened === undefined) return undefined
     const ids = instancesOf(serviceClass).flatMap(({ status }) => status?.externalId ?? [])
@@ -38,6 +39,16 @@ export function createUsage({ servers, instancesOf, clock }: UsageDeps): Usage {
     sizes.catch(() => {
       if (measured.get(serviceClass) === entry) measured.delete(serviceClass)
     })
+    return sizeIn(entry, id)
+  }
+}
+
+/** No size is no reason for an instance not to be ready: a tenant can keep its files changing while they are counted. */
+async function sizeIn({ sizes }: Measured, id: string): Promise<number | undefined> {
+  try {
     return (await sizes).get(id)
+  } catch (error) {
+    troubleOf(error)
+    return undefined
   }
 }

@@ -249,6 +249,29 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await at(3, on)
   })
 
+  test('what drains ends when it is due, also while the instance is not ready and nothing can be issued', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const first = await on.values()
+    on.later(1000)
+    await on.binding('shop', { rotate: new Date(Date.now() + 500).toISOString() })
+    on.later(1000)
+    await on.touch(serviceBinding, 'shop')
+    await at(2, on)
+    await on.apply(serviceClass, on.namespace, { ...on.classSpec, tenants: { matchLabels: { tier: 'gold' } } }, '')
+    await on.instanceReady('ClassNotAllowed')
+    on.later(6 * minute)
+    await on.touch(serviceBinding, 'shop')
+    await waitUntil('the former credential has ended', async () => {
+      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
+      return found?.status?.slots?.length === 1 || undefined
+    })
+    await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
+    expect(await query((await on.values())['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
   test('a Secret that was deleted is made again with another credential', async () => {
     const on = await running()
     await on.instance()

@@ -28,7 +28,7 @@ const reasons = defineReasons({
     RightsInsufficient:
       'The account in the Secret lacks a right on the server that the platform needs. The message names it. A platform admin grants it there.',
     ServerUnsuitable:
-      'The server is older than PostgreSQL 15, or accepts no writes. A platform admin names another server, or corrects this one.',
+      'The server is older than PostgreSQL 15, lacks updates without which a tenant can get further (15.9, 16.5 and 17.1 have them), or accepts no writes. The message says which. A platform admin updates the server, or names another one.',
     ServerTooOpen:
       'Every login of the server may enter a database of its own, such as `postgres`, and the platform could not close it. The message says what a platform admin does there.',
   },
@@ -237,7 +237,7 @@ export const serviceClass = defineKind({
     },
   ),
   status: {
-    version: optional(text({ description: 'The version of the server, as it says it itself, such as `15.8`.', max: 64 })),
+    version: optional(text({ description: 'The version of the server, as it says it itself, such as `15.18`.', max: 64 })),
   },
   conditions: {
     Reachable: 'The server answered the platform when it last asked.',

@@ -118,7 +118,7 @@ export const serviceInstance = defineKind({
         { description: 'Where the instance is reached.' },
       ),
     ),
-    version: optional(text({ description: 'The version of the server, such as `15.8`.', max: 64 })),
+    version: optional(text({ description: 'The version of the server, such as `15.18`.', max: 64 })),
     plan: optional(text({ description: 'The plan that the instance has.', max: 63 })),
     usage: optional(
       object(

@@ -6,12 +6,13 @@ const good: ProofFacts = {
   refused: undefined,
   actsAs: 'o',
   canWrite: true,
+  canStore: true,
   canOwn: true,
   attributes: [],
   memberships: ['l', 'o'],
   entered: [],
 }
-const reads: ProofFacts = { ...good, canWrite: false, canOwn: false }
+const reads: ProofFacts = { ...good, canWrite: false, canStore: false, canOwn: false }
 
 test('what was asked for, and nothing else', () => {
   expect(judge('ReadWrite', expected, good)).toEqual({ kind: 'proven' })
@@ -28,6 +29,7 @@ test.each<[string, ProofFacts, RegExp]>([
 
 test('a reader neither writes nor takes the owner’s role', () => {
   expect(judge('ReadOnly', expected, { ...reads, canWrite: true })).toMatchObject({ kind: 'wider' })
+  expect(judge('ReadOnly', expected, { ...reads, canStore: true })).toMatchObject({ kind: 'wider' })
   expect(judge('ReadOnly', expected, { ...reads, canOwn: true })).toMatchObject({ kind: 'wider' })
 })
 

@@ -10,9 +10,11 @@ export type ProofFacts = {
   readonly actsAs: string | undefined
   /** Whether it could make something in the database. */
   readonly canWrite: boolean
+  /** Whether it could make a large object, for which no right in the database is needed by itself. */
+  readonly canStore: boolean
   /** Whether it could take the role that owns the schemas. */
   readonly canOwn: boolean
-  /** Of superuser, createdb, createrole, replication and bypassrls: those that it has. */
+  /** Of superuser, createdb, createrole, replication and bypassrls: those that it has, or a role that it can take. */
   readonly attributes: readonly string[]
   /** Every role whose rights it can use, itself included. */
   readonly memberships: readonly string[]
@@ -41,7 +43,7 @@ function excessOf(
   if (others.length > 0) return `it has the rights of ${others.length} other roles of the server`
   if (facts.entered.length > 0) return `it can enter ${facts.entered.length} other databases of the server`
   if (access === 'ReadOnly' && facts.canOwn) return 'it can take the role that owns the tables'
-  if (access === 'ReadOnly' && facts.canWrite) return 'it can write'
+  if (access === 'ReadOnly' && (facts.canWrite || facts.canStore)) return 'it can write'
   return undefined
 }
 

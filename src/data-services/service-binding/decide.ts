@@ -73,6 +73,25 @@ export function slotsOf({ status }: ServiceBinding): readonly Slot[] {
   }))
 }
 
+/** The Secret, which is not watched, is read again: somebody may have deleted it. */
+const lookMilliseconds = 10 * minute
+
+/** How long nothing has to be done, when the next thing is due at this time. */
+export function restMilliseconds(until: Date | undefined, now: Date): number {
+  return until === undefined ? lookMilliseconds : Math.min(lookMilliseconds, Math.max(0, until.getTime() - now.getTime()))
+}
+
+/** The slots that drain, and that the Secret does not hold: each can end when it is due, whatever else is the matter. */
+export function drainingOf(facts: Facts): readonly Slot[] {
+  const held = isOwn(facts) ? heldBy(facts.secret) : undefined
+  const isHeld = ({ slot, issuedAt }: Slot): boolean => held?.slot === slot && held.issuedAt.getTime() === issuedAt.getTime()
+  return slotsOf(facts.binding).filter(slot => slot.state === 'Draining' && !isHeld(slot))
+}
+
+export function isDue({ until }: Slot, now: Date): boolean {
+  return until === undefined || until <= now
+}
+
 type Seen = { readonly live: ReadonlySet<SlotName>; readonly now: Date }
 
 export function slotFactsOf(facts: Facts, ready: Ready, { live, now }: Seen): SlotFacts {

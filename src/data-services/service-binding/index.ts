@@ -1,5 +1,5 @@
 // Wires the controller of ServiceBindings. Decides nothing. Secrets are not watched, because nobody may list them: one that was
-// deleted is found by the resync.
+// deleted is found within ten minutes.
 import { keyOf } from '../../api/resource.ts'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { serviceClass } from '../../api/services/service-class.ts'

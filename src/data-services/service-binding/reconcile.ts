@@ -12,14 +12,15 @@ import { requeueAfterSoonest } from '../../controllers/kit/soonest.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { dropLogin } from '../adapters/postgresql/logins.ts'
 import { troubleOf } from '../server-error.ts'
+import type { OpenServer } from '../servers.ts'
 import { delivered, nextStep, type Slot, type Step } from '../slots/slots.ts'
-import { decide, isOwn, type Ready, slotFactsOf, slotsOf } from './decide.ts'
+import { decide, drainingOf, isDue, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
 import { heldBy, versionOf } from './desired.ts'
 import { type Facts, type GatherDeps, gather, loginOf, readLogins, slotNames } from './gather.ts'
 import { issue, refresh } from './issue.ts'
@@ -46,11 +47,7 @@ async function keep(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<
   for (let step = 0; step < maxSteps; step++) {
     const facts = await gather(deps, current)
     const decision = decide(facts)
-    if (decision.kind === 'refused') {
-      await report(deps, facts, { refusal: decision })
-      // A change of the instance or its class wakes it.
-      return decision.reason === reasons.instanceNotReady ? done : requeueAfter(refusedMilliseconds)
-    }
+    if (decision.kind === 'refused') return refuse(deps, facts, decision)
     if (decision.kind === 'starting') return requeueAfter(openMilliseconds)
     try {
       const taken = await take(deps, facts, decision)
@@ -64,6 +61,34 @@ async function keep(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<
     }
   }
   return requeueAfter(retryMilliseconds)
+}
+
+/** Nothing can be issued. What is due to end ends all the same, as far as the server is known and answers. */
+async function refuse(deps: ServiceBindingDeps, facts: Facts, refusal: Refusal): Promise<Outcome> {
+  const now = deps.clock.now()
+  const id = facts.instance?.status?.externalId
+  const draining = id === undefined || facts.opened === undefined ? [] : drainingOf(facts)
+  const ended = new Set<Slot['slot']>()
+  for (const { slot } of draining.filter(one => isDue(one, now)))
+    if (id !== undefined && facts.opened !== undefined && (await hasEnded(facts.opened, id, loginOf(facts.binding, slot))))
+      ended.add(slot)
+  await report(deps, facts, { refusal, slots: slotsOf(facts.binding).filter(({ slot }) => !ended.has(slot)) })
+  const waits = draining
+    .filter(({ slot }) => !ended.has(slot))
+    .map(one => Math.max(retryMilliseconds, restMilliseconds(one.until, now)))
+  // A change of the instance or its class wakes it.
+  return requeueAfterSoonest(...waits, refusal.reason === reasons.instanceNotReady ? undefined : refusedMilliseconds)
+}
+
+/** False when the server could not end it: for the next time. */
+async function hasEnded({ server }: OpenServer, id: string, login: string): Promise<boolean> {
+  try {
+    await dropLogin(server, id, login)
+    return true
+  } catch (error) {
+    troubleOf(error)
+    return false
+  }
 }
 
 type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | undefined }
@@ -111,7 +136,7 @@ async function rest(
   if (refreshed?.changed === true && refreshed.refusal === undefined) return goOn(facts.binding)
   const refusal = refreshed?.refusal
   const binding = await report(deps, facts, refusal === undefined ? {} : { refusal })
-  const wait = until && Math.max(0, until.getTime() - deps.clock.now().getTime())
+  const wait = restMilliseconds(until, deps.clock.now())
   return { binding, outcome: requeueAfterSoonest(wait, refusal && refusedMilliseconds) }
 }
 

@@ -5,6 +5,15 @@ import type { Facts } from './gather.ts'
 
 /** Before it, everybody may create tables in the schema `public` of a new database. */
 const oldestVersion = 150_000
+/**
+ * Of each major version the first without holes by which an ordinary login gets further: CVE-2023-2454, CVE-2023-5869,
+ * CVE-2024-10979.
+ */
+const safeVersions: ReadonlyMap<number, number> = new Map([
+  [15, 9],
+  [16, 5],
+  [17, 1],
+])
 
 export type Decision = { readonly isReachable: boolean; readonly refusal: Refusal | undefined }
 
@@ -18,6 +27,13 @@ export function decide({ missing, trouble, answer }: Facts): Decision {
   const { version, versionNumber, acceptsWrites, isSuperuser, open } = answer
   if (versionNumber < oldestVersion)
     return refuse(reasons.serverUnsuitable, `the server is PostgreSQL ${version}; tenants can share one from version 15`)
+  const [major, minor] = [Math.floor(versionNumber / 10_000), versionNumber % 10_000]
+  const safe = safeVersions.get(major)
+  if (safe !== undefined && minor < safe)
+    return refuse(
+      reasons.serverUnsuitable,
+      `the server is PostgreSQL ${version}, in which a tenant can use known holes: update it to ${major}.${safe} or newer`,
+    )
   if (!acceptsWrites) return refuse(reasons.serverUnsuitable, 'the server accepts no writes (a standby, or set to read only)')
   if (!isSuperuser) return refuse(reasons.rightsInsufficient, 'the account in adminSecret is not a superuser of the server')
   if (open.length > 0)

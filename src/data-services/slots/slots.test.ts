@@ -50,9 +50,12 @@ describe('the next step', () => {
     })
   })
 
-  test('a login that the server lost is made again', () => {
+  test('a login that the server lost, or whose end broke off, is ended before another is made', () => {
     const held = { slot: 'a', issuedAt: at(-9) } as const
-    expect(nextStep(facts({ slots: [slot('a', 'Delivered', at(-9))], held }))).toEqual({ kind: 'record', slots: [] })
+    expect(nextStep(facts({ slots: [slot('a', 'Delivered', at(-9))], held }))).toEqual({ kind: 'drop', slot: 'a' })
+    const drains = slot('a', 'Draining', at(-9), at(-1))
+    const slots = [drains, slot('b', 'Delivered', at(-1))]
+    expect(nextStep(facts({ slots, live: new Set(['b']) }))).toEqual({ kind: 'drop', slot: 'a' })
   })
 
   test('a login that nothing tells of is ended; one that the Secret holds is recorded', () => {

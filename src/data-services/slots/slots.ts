@@ -58,7 +58,8 @@ function settle({ slots, live, held, now, overlapMilliseconds }: SlotFacts): Ste
   const unknown = names.find(name => live.has(name) && slots.every(({ slot }) => slot !== name))
   if (unknown !== undefined) return { kind: 'drop', slot: unknown }
   const lost = slots.find(({ slot, state }) => state !== 'Making' && !live.has(slot))
-  return lost && { kind: 'record', slots: slots.filter(slot => slot !== lost) }
+  // Perhaps its end broke off, before its sessions were over.
+  return lost && { kind: 'drop', slot: lost.slot }
 }
 
 /** The slots after `current` was delivered: the one before it drains. */
@@ -78,24 +79,20 @@ function drain({ slots, now }: SlotFacts): Step | undefined {
 }
 
 function renew(facts: SlotFacts): Step {
-  const { slots, live, now } = facts
+  const { slots, now } = facts
   const current = slots.find(({ state }) => state === 'Delivered')
   const making = slots.find(({ state }) => state === 'Making')
   const draining = slots.find(({ state }) => state === 'Draining')
   const end = current && endOf(facts, current)
   const isReady = end !== undefined && end > now
-  if (isReady && making !== undefined) return dropOf(making, slots, live)
+  // It is not wanted any more, such as after its rotation was taken back.
+  if (isReady && making !== undefined) return { kind: 'drop', slot: making.slot }
   if (isReady) return { kind: 'wait', until: earliest(end, draining?.until), isReady }
   if (making !== undefined) return { kind: 'issue', slot: making }
   const free = names.find(name => slots.every(({ slot }) => slot !== name))
   if (free === undefined)
     return { kind: 'wait', until: draining?.until, isReady: current !== undefined && isHeldNow(facts, current) }
   return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }
-}
-
-/** One that is not wanted any more, such as after its rotation was taken back. */
-function dropOf({ slot }: Slot, slots: readonly Slot[], live: ReadonlySet<SlotName>): Step {
-  return live.has(slot) ? { kind: 'drop', slot } : { kind: 'record', slots: slots.filter(one => one.slot !== slot) }
 }
 
 /** Until when the delivered credential is to be kept; undefined when it is to be replaced in any case. */

@@ -45,6 +45,9 @@ export function taskLoginName(id: string, nonce: string): string {
   return `t_${id}_${nonce}`
 }
 
+/** What `loginName` and `taskLoginName` make. */
+export const ownLogin = /^(l_[a-z2-7]{26}_[ab]|t_s[a-z2-7]{26}_[0-9a-f]+)$/
+
 /** An identifier for a statement. Throws for what is none of our names. */
 export function quoted(name: string): string {
   if (!identifier.test(name)) throw new Error('not a name that the platform gives on a server')

@@ -2,9 +2,10 @@
 // could let every other tenant in by GRANT CONNECT … TO PUBLIC, so it never is the tenant. The administrator enters a
 // database only until it is marked as made, which is before any login of the tenant exists: no code of a tenant ever runs
 // with its rights.
-import { type InstanceNames, namesOf, quoted } from './identifiers.ts'
-import type { Server, Session } from './server.ts'
-import { asTask } from './task.ts'
+import { type InstanceNames, namesOf, ownLogin, quoted } from './identifiers.ts'
+import { rolesOf } from './memberships.ts'
+import { inTransaction, type Server, type Session } from './server.ts'
+import { asTask, dropRole } from './task.ts'
 
 export type WantedInstance = {
   readonly id: string
@@ -15,6 +16,7 @@ export type WantedInstance = {
 export type Ensured = 'made' | 'present' | 'missing' | 'foreign'
 type Found = { readonly own: boolean; readonly mark: string | null; readonly connectionLimit: number; readonly isOpen: boolean }
 
+const measureMilliseconds = 5_000
 /** The comment on a database that is complete; anybody on the server can read it. */
 const completeMark = 'sekisho'
 
@@ -72,6 +74,17 @@ async function closeToPublic(session: Session, { database, owner, reader }: Inst
   await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(reader)}`)
 }
 
+/** What makes large objects and writes into them, in every database and for everybody, which no schema can forbid. */
+const largeObjectWriters = [
+  'lo_creat(integer)',
+  'lo_create(oid)',
+  'lo_from_bytea(oid, bytea)',
+  'lo_put(oid, bigint, bytea)',
+  'lowrite(integer, bytea)',
+]
+  .map(name => `pg_catalog.${name}`)
+  .join(', ')
+
 /** Inside of the new database, which no login of the tenant can have entered. */
 async function fillDatabase(session: Session, { owner, reader }: InstanceNames): Promise<void> {
   const of = `ALTER DEFAULT PRIVILEGES FOR ROLE ${quoted(owner)} GRANT`
@@ -80,6 +93,8 @@ async function fillDatabase(session: Session, { owner, reader }: InstanceNames):
   await session.query(`GRANT USAGE ON SCHEMA public TO ${quoted(reader)}`)
   await session.query(`${of} SELECT ON TABLES TO ${quoted(reader)}`)
   await session.query(`${of} SELECT ON SEQUENCES TO ${quoted(reader)}`)
+  await session.query(`REVOKE EXECUTE ON FUNCTION ${largeObjectWriters} FROM PUBLIC`)
+  await session.query(`GRANT EXECUTE ON FUNCTION ${largeObjectWriters} TO ${quoted(owner)}`)
 }
 
 /**
@@ -102,37 +117,44 @@ function extensionName(extension: string): string {
 
 /**
  * Ends the database with all that is in it, its logins and its roles. Again it changes nothing; another's database is left
- * alone.
+ * alone. A role to which another tenant granted something in its own database stays, and can do nothing: no login, no
+ * password, no membership.
  */
 export async function dropInstance(server: Server, id: string): Promise<void> {
   const names = namesOf(id)
   const found = await server.asAdministrator(session => findDatabase(session, names.database))
   if (found !== undefined && !found.own) return
   await server.asAdministrator(async session => {
-    // With the database goes all that could keep a role from being dropped.
+    // With the database goes all that its own tenant granted to them, or owns by them.
     await session.query(`DROP DATABASE IF EXISTS ${quoted(names.database)} WITH (FORCE)`)
-    for (const login of await membersOf(session, names)) await session.query(`DROP ROLE IF EXISTS ${quoted(login)}`)
-    await session.query(`DROP ROLE IF EXISTS ${quoted(names.owner)}, ${quoted(names.reader)}`)
+    for (const role of [...(await loginsOf(session, names)), names.owner, names.reader]) {
+      if (await dropRole(session, names.database, role)) continue
+      for (const granted of await rolesOf(session, role)) await session.query(`REVOKE ${quoted(granted)} FROM ${quoted(role)}`)
+    }
   })
 }
 
-async function membersOf(session: Session, { owner, reader }: InstanceNames): Promise<readonly string[]> {
+/** Our own that are members of its roles: of bindings, and of tasks that broke off. */
+async function loginsOf(session: Session, { owner, reader }: InstanceNames): Promise<readonly string[]> {
   const rows = await session.query<{ name: string }>(
     `SELECT DISTINCT member.rolname AS name FROM pg_auth_members
      JOIN pg_roles member ON member.oid = pg_auth_members.member JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid
-     WHERE granted.rolname = ANY ($1) AND NOT member.rolsuper`,
-    [[owner, reader]],
+     WHERE granted.rolname = ANY ($1) AND member.rolname ~ $2`,
+    [[owner, reader], ownLogin.source],
   )
   return rows.map(row => row.name)
 }
 
-/** Bytes of each database that is there. One query for all. */
+/** Bytes of each database that is there. One query for all, which takes as long as they have files: it is given up soon. */
 export function measure(server: Server, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  return server.asAdministrator(async session => {
-    const rows = await session.query<{ name: string; bytes: string }>(
-      'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
-      [ids],
-    )
-    return new Map(rows.map(row => [row.name, Number(row.bytes)]))
-  })
+  return server.asAdministrator(session =>
+    inTransaction(session, async () => {
+      await session.query(`SET LOCAL statement_timeout = ${measureMilliseconds}`)
+      const rows = await session.query<{ name: string; bytes: string }>(
+        'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
+        [ids],
+      )
+      return new Map(rows.map(row => [row.name, Number(row.bytes)]))
+    }),
+  )
 }

@@ -3,6 +3,7 @@
 import type { SecretString } from '../../../lib/secret-string.ts'
 import { scramVerifier } from '../../../lib/text/scram-verifier.ts'
 import { namesOf, quoted } from './identifiers.ts'
+import { rolesOf } from './memberships.ts'
 import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, dropRole } from './task.ts'
 
@@ -41,6 +42,7 @@ export async function ensureLogin(server: Server, wanted: WantedLogin, password:
          CONNECTION LIMIT ${Number(connections)} PASSWORD '${scramVerifier(password, 'the password')}'`,
       )
       await session.query(`ALTER ROLE ${login} RESET ALL`)
+      await session.query(`ALTER ROLE ${login} IN DATABASE ${quoted(namesOf(id).database)} RESET ALL`)
       await session.query(`ALTER ROLE ${login} SET role = '${role}'`)
       await session.query(`ALTER ROLE ${login} SET temp_file_limit = '${temporaryFiles}'`)
       await session.query(`ALTER ROLE ${login} SET idle_in_transaction_session_timeout = '${idleInTransaction}'`)
@@ -48,16 +50,6 @@ export async function ensureLogin(server: Server, wanted: WantedLogin, password:
       await session.query(`GRANT CONNECT ON DATABASE ${quoted(namesOf(id).database)} TO ${login}`)
     }),
   )
-}
-
-async function rolesOf(session: Session, login: string): Promise<readonly string[]> {
-  const rows = await session.query<{ name: string }>(
-    `SELECT granted.rolname AS name FROM pg_auth_members
-     JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid JOIN pg_roles member ON member.oid = pg_auth_members.member
-     WHERE member.rolname = $1`,
-    [login],
-  )
-  return rows.map(row => row.name)
 }
 
 /** Those of the logins that exist and may log in. */
@@ -71,16 +63,18 @@ export function liveLogins(server: Server, logins: readonly string[]): Promise<R
 
 /**
  * Ends the login: nobody can log in by it, and its sessions are over, when this resolves. What it owned goes to the tenant's
- * role. A tenant that grants something to it at the same moment keeps the role from going, and it then goes with the
- * database.
+ * role, and the login away; where something in the database keeps that from being done, it goes with the database.
  */
 export async function dropLogin(server: Server, id: string, login: string): Promise<void> {
   const { database, owner } = namesOf(id)
   const drop = (): Promise<boolean> => server.asAdministrator(session => dropRole(session, database, login))
   if (await drop()) return
-  await asTask(server, id, [login], async session => {
+  const clean = async (session: Session): Promise<void> => {
     await session.query(`REASSIGN OWNED BY ${quoted(login)} TO ${quoted(owner)}`)
     await session.query(`DROP OWNED BY ${quoted(login)}`)
-  })
+  }
+  // The login has ended: what a tenant did to its own database, which can stop this, must not stop more. A server that is away
+  // is said by the drop that follows.
+  await asTask(server, id, [login], clean).catch(() => undefined)
   await drop()
 }

@@ -1,6 +1,6 @@
 // The adapter on a real server: what a tenant's login can do, and everything that it tries and must not get.
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../../dev/postgres/start-postgres.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
@@ -95,13 +95,14 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     expect(await run(credential, id, `SELECT nspname FROM pg_namespace WHERE nspname LIKE 'proof%'`)).toEqual([])
   })
 
-  test.each<[string, (login: string) => string]>([
+  test.each<[string, (login: string, owner: string) => string]>([
     ['may enter another database', login => `GRANT CONNECT ON DATABASE postgres TO ${login}`],
     ['runs programs of the server', login => `GRANT pg_execute_server_program TO ${login}`],
     ['makes databases', login => `ALTER ROLE ${login} CREATEDB`],
+    ['acts as a role that makes databases', (_, owner) => `ALTER ROLE ${owner} CREATEDB`],
   ])('a login that %s is not proven', async (_, grant) => {
     const { id, credential, expected } = await instance()
-    await asAdmin(grant(credential.username))
+    await asAdmin(grant(credential.username, namesOf(id).owner))
     expect(judge('ReadWrite', expected, await observe(server, id, credential))).toMatchObject({ kind: 'wider' })
     await asAdmin(`REVOKE CONNECT ON DATABASE postgres FROM ${credential.username}`)
     await dropLogin(server, id, credential.username)
@@ -113,6 +114,35 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     expect(judge('ReadOnly', expected, await observe(server, id, credential))).toMatchObject({ kind: 'wider' })
     await ensureLogin(server, { id, name: credential.username, access: 'ReadOnly', connections: 5 }, password)
     expect(judge('ReadOnly', expected, await observe(server, id, credential))).toEqual({ kind: 'proven' })
+  })
+
+  test('a reader makes no large object and writes into none; the owner does', async () => {
+    const { id, credential } = await instance()
+    const made = await run(credential, id, `SELECT lo_from_bytea(0, 'a')::int AS oid`)
+    const reader = await instance('ReadOnly', id)
+    await run(credential, id, `GRANT SELECT, UPDATE ON LARGE OBJECT ${made[0]?.['oid']} TO PUBLIC`)
+    for (const statement of [
+      'SELECT lo_creat(-1)',
+      'SELECT lo_create(0)',
+      `SELECT lo_from_bytea(0, 'b')`,
+      `SELECT lo_put(${made[0]?.['oid']}, 0, 'b')`,
+      `SELECT lowrite(lo_open(${made[0]?.['oid']}, 393216), 'b')`,
+    ])
+      for (const role of ['SELECT', 'SET ROLE NONE'])
+        await expect(run(reader.credential, id, role, statement)).rejects.toMatchObject({ code: '42501' })
+    const owner = namesOf(id).owner
+    await server.asAdministrator(session => session.query('GRANT EXECUTE ON FUNCTION lo_creat(integer) TO PUBLIC'), id)
+    expect(judge('ReadOnly', reader.expected, await observe(server, id, reader.credential))).toMatchObject({ kind: 'wider' })
+    expect(await run(credential, id, `SELECT current_user::text AS role`)).toEqual([{ role: owner }])
+  })
+
+  test('a login that set itself as another session begins is as it was when it is made again', async () => {
+    const { id, credential, expected } = await instance()
+    const set = `ALTER ROLE ${credential.username} IN DATABASE ${id} SET`
+    await run(credential, id, 'SET ROLE NONE', `${set} role = 'none'`, `${set} search_path = 'nowhere'`)
+    await ensureLogin(server, { id, name: credential.username, access: 'ReadWrite', connections: 5 }, password)
+    expect(await run(credential, id, 'SHOW search_path')).toEqual([{ search_path: '"$user", public' }])
+    expect(judge('ReadWrite', expected, await observe(server, id, credential))).toEqual({ kind: 'proven' })
   })
 
   test('a wrong password is not proven', async () => {
@@ -173,8 +203,8 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     await session.connect()
     await session.query('CREATE TABLE t (id int)')
     await session.query(`GRANT SELECT ON t TO ${credential.username}`)
-    await session.query('RESET ROLE')
-    await session.query('SELECT lo_create(0)')
+    await session.query('SET ROLE NONE')
+    await session.query('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC')
     expect(await liveLogins(server, [credential.username, 'l_absent'])).toEqual(new Set([credential.username]))
     await dropLogin(server, id, credential.username)
     await broken
@@ -249,6 +279,103 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
       `SELECT datname AS name FROM pg_database WHERE datname = '${id}' UNION SELECT rolname FROM pg_roles WHERE rolname LIKE '%${id}%' OR rolname = '${credential.username}'`,
     )
     expect(left).toEqual([])
+  })
+
+  /** A session of its own that breaks when the server ends it. */
+  async function openSession(credential: Credential, database: string) {
+    const client = new pg.Client({
+      connectionString: postgres.url(database, { name: credential.username, password: password.reveal() }).reveal(),
+    })
+    const broken = new Promise<void>(resolve => client.on('error', () => resolve()))
+    await client.connect()
+    onTestFinished(() => client.end().catch(() => undefined))
+    return { client, broken }
+  }
+  const grantsTo = ({ id, credential }: Awaited<ReturnType<typeof instance>>) => {
+    const { owner, reader } = namesOf(id)
+    return `GRANT SELECT ON bait TO ${owner}, ${reader}, ${credential.username}`
+  }
+  const rolesLike = (id: string, login: string) =>
+    asAdmin(
+      `SELECT rolname AS name, rolcanlogin OR rolpassword IS NOT NULL
+         OR EXISTS (SELECT FROM pg_auth_members WHERE member = pg_authid.oid) AS "isAlive"
+       FROM pg_authid WHERE rolname LIKE '%${id}%' OR rolname = '${login}' ORDER BY 1`,
+    )
+
+  test('what another tenant grants to the roles of an instance does not keep it from ending', async () => {
+    const [own, other] = [await instance(), await instance()]
+    await run(other.credential, other.id, 'CREATE TABLE bait (id int)', grantsTo(own), 'SELECT')
+    for (const _ of ['once', 'again']) {
+      await dropInstance(server, own.id)
+      expect(await asAdmin(`SELECT FROM pg_database WHERE datname = '${own.id}'`)).toEqual([])
+      const left = [own.credential.username, namesOf(own.id).owner, namesOf(own.id).reader].sort()
+      expect(await rolesLike(own.id, own.credential.username)).toEqual(left.map(name => ({ name, isAlive: false })))
+    }
+    await expect(run(own.credential, other.id)).rejects.toMatchObject({ code: '28P01' })
+    // What is left does not keep an instance of this id from being made again.
+    expect(await ensureInstance(server, { id: own.id, connections: 5 }, true)).toBe('made')
+    const { credential, expected } = await instance('ReadWrite', own.id)
+    expect(judge('ReadWrite', expected, await observe(server, own.id, credential))).toEqual({ kind: 'proven' })
+  })
+
+  test('grants in transactions that stay open hold up neither the end of a login, nor of an instance, nor other tenants', async () => {
+    const [own, other] = [await instance(), await instance()]
+    const { client } = await openSession(other.credential, other.id)
+    await client.query('CREATE TABLE bait (id int)')
+    await client.query('BEGIN')
+    await client.query(grantsTo(own))
+    // A statement that waited for it would be canceled, and this reject.
+    await dropLogin(server, own.id, own.credential.username)
+    expect(await liveLogins(server, [own.credential.username])).toEqual(new Set())
+    await ensureLogin(server, { id: own.id, name: own.credential.username, access: 'ReadWrite', connections: 5 }, password)
+    expect(judge('ReadWrite', own.expected, await observe(server, own.id, own.credential))).toEqual({ kind: 'proven' })
+    await dropInstance(server, own.id)
+    expect(await rolesLike(own.id, own.credential.username)).not.toContainEqual(expect.objectContaining({ isAlive: true }))
+    await client.query('ROLLBACK')
+    await dropInstance(server, own.id)
+    const { owner, reader } = namesOf(own.id)
+    expect(await asAdmin(`SELECT FROM pg_roles WHERE rolname IN ('${owner}', '${reader}')`)).toEqual([])
+  })
+
+  test('a login that locks its own role ends', async () => {
+    const { id, credential } = await instance()
+    const { client, broken } = await openSession(credential, id)
+    await client.query('SET ROLE NONE')
+    await client.query('BEGIN')
+    await client.query(`ALTER ROLE ${credential.username} PASSWORD 'another'`)
+    await dropLogin(server, id, credential.username)
+    await broken
+    expect(await asAdmin(`SELECT FROM pg_roles WHERE rolname = '${credential.username}'`)).toEqual([])
+  })
+
+  test('a login whose end broke off loses its sessions the next time', async () => {
+    const { id, credential } = await instance()
+    const { broken } = await openSession(credential, id)
+    await asAdmin(`ALTER ROLE ${credential.username} NOLOGIN PASSWORD NULL`)
+    await dropLogin(server, id, credential.username)
+    await broken
+  })
+
+  test('a database that cannot be cleaned keeps the role of a login, not the login; the role goes with it', async () => {
+    const { id, credential } = await instance()
+    const { client, broken } = await openSession(credential, id)
+    await client.query('SET ROLE NONE')
+    await client.query('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC')
+    await asAdmin(`ALTER DATABASE ${id} CONNECTION LIMIT 0`)
+    await dropLogin(server, id, credential.username)
+    await broken
+    expect(await liveLogins(server, [credential.username])).toEqual(new Set())
+    await dropInstance(server, id)
+    expect(await rolesLike(id, credential.username)).toEqual([])
+  })
+
+  test('a role of the administrator’s own that was let into an instance stays when the instance ends', async () => {
+    const { id } = await instance()
+    await asAdmin('CREATE ROLE auditor')
+    await asAdmin(`GRANT ${namesOf(id).reader} TO auditor`)
+    await dropInstance(server, id)
+    expect(await asAdmin(`SELECT rolname FROM pg_roles WHERE rolname = 'auditor'`)).toHaveLength(1)
+    await asAdmin('DROP ROLE auditor')
   })
 
   test('a server that is away is said to be, without its administrator’s password', async () => {

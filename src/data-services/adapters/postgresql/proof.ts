@@ -24,7 +24,14 @@ export async function observe(server: Server, id: string, credential: Credential
     return { ...common, ...own, refused: undefined }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { ...common, actsAs: undefined, canWrite: false, canOwn: false, refused: messageOf(error).slice(0, longestText) }
+    return {
+      ...common,
+      actsAs: undefined,
+      canWrite: false,
+      canStore: false,
+      canOwn: false,
+      refused: messageOf(error).slice(0, longestText),
+    }
   }
 }
 
@@ -38,9 +45,10 @@ type Catalog = {
 async function catalogOf(session: Session, login: string, database: string): Promise<Catalog> {
   const [row] = await session.query<Catalog>(
     `SELECT
-       array_remove(ARRAY[CASE WHEN rolsuper THEN 'superuser' END, CASE WHEN rolcreatedb THEN 'createdb' END,
-         CASE WHEN rolcreaterole THEN 'createrole' END, CASE WHEN rolreplication THEN 'replication' END,
-         CASE WHEN rolbypassrls THEN 'bypassrls' END], NULL) AS attributes,
+       ARRAY(SELECT DISTINCT attribute FROM pg_roles held CROSS JOIN LATERAL (VALUES
+         ('superuser', held.rolsuper), ('createdb', held.rolcreatedb), ('createrole', held.rolcreaterole),
+         ('replication', held.rolreplication), ('bypassrls', held.rolbypassrls)) AS had (attribute, "isSet")
+         WHERE had."isSet" AND pg_has_role(mine.oid, held.oid, 'MEMBER') ORDER BY 1) AS attributes,
        ARRAY(SELECT rolname::text FROM pg_roles other WHERE pg_has_role(mine.oid, other.oid, 'MEMBER') LIMIT 100) AS memberships,
        ARRAY(SELECT datname::text FROM pg_database WHERE datname <> $2 AND datallowconn
          AND (has_database_privilege(mine.oid, oid, 'CONNECT')
@@ -69,8 +77,9 @@ async function tryInside(session: Session, owner: string) {
   const [me] = await session.query<{ role: string }>('SELECT current_user::text AS role')
   const name = `proof_${randomBytes(8).toString('hex')}`
   const canWrite = await isAllowed(session, `CREATE SCHEMA ${quoted(name)}`)
+  const canStore = await isAllowed(session, 'SELECT pg_catalog.lo_creat(-1)')
   const canOwn = await isAllowed(session, `SET ROLE ${quoted(owner)}`)
-  return { actsAs: me?.role, canWrite, canOwn }
+  return { actsAs: me?.role, canWrite, canStore, canOwn }
 }
 
 /** Tries a statement and takes it back. */

@@ -28,6 +28,8 @@ const statementMilliseconds = 20_000
 const unansweredMilliseconds = 22_000
 /** At rest no session is left open. */
 const idleMilliseconds = 30_000
+/** Tenants can lock roles, by grants that they make in open transactions: the administrator waits for none of them. */
+const lockMilliseconds = 1_000
 const administrators = 4
 const administrationDatabase = 'postgres'
 
@@ -50,7 +52,7 @@ export function connectServer(address: ServerAddress, administrator: Credential)
   })
   const asAdmin = (database: string): pg.ClientConfig => ({
     ...settings(administrator, database),
-    options: '-c search_path=pg_catalog',
+    options: `-c search_path=pg_catalog -c lock_timeout=${lockMilliseconds}`,
   })
   const pool = new pg.Pool({ ...asAdmin(administrationDatabase), max: administrators, idleTimeoutMillis: idleMilliseconds })
   // A session that breaks while nobody uses it is replaced by the next one; a broken statement rejects.

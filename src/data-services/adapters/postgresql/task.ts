@@ -3,11 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { SecretString } from '../../../lib/secret-string.ts'
 import { scramVerifier } from '../../../lib/text/scram-verifier.ts'
+import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { namesOf, quoted, taskLoginName } from './identifiers.ts'
 import { codeOf, type Server, type Session } from './server.ts'
 
-/** A tenant granted something to a role, or owns something by it. */
-export const dependentObjects = '2BP01'
+/** A tenant granted something to a role, or owns something by it; or it does so in a transaction that is open. */
+const keepsRole = new Set(['2BP01', '55P03'])
+const endMilliseconds = 5_000
 
 /**
  * The login is a member of the tenant's role and of `roles`. Rejects with what `work` rejects with. After a crash the login is
@@ -39,20 +41,33 @@ export async function asTask<T>(
 }
 
 /**
- * Resolves to whether the role is gone. It is not when a tenant granted something to it or owns something by it: then it is left
- * without a login.
+ * Ends the role: nobody can log in by it, and its sessions are over, when this resolves. Resolves to whether it is gone: it
+ * stays, without a login, when some tenant granted something to it, or does so in a transaction that is open.
  */
 export async function dropRole(session: Session, database: string, role: string): Promise<boolean> {
-  if ((await session.query('SELECT FROM pg_roles WHERE rolname = $1', [role])).length === 0) return true
-  await session.query(`ALTER ROLE ${quoted(role)} NOLOGIN PASSWORD NULL`)
-  await session.query('SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE usename = $1', [role])
+  const [found] = await session.query<{ oid: number }>('SELECT oid FROM pg_roles WHERE rolname = $1', [role])
+  if (found === undefined) return true
+  // A login can lock its own role, but not its right to enter: without that, and its sessions, nobody holds the role.
   if ((await session.query('SELECT FROM pg_database WHERE datname = $1', [database])).length > 0)
     await session.query(`REVOKE ALL ON DATABASE ${quoted(database)} FROM ${quoted(role)}`)
+  await endSessions(session, found.oid)
+  await session.query(`ALTER ROLE ${quoted(role)} NOLOGIN PASSWORD NULL`)
+  await endSessions(session, found.oid)
   try {
     await session.query(`DROP ROLE ${quoted(role)}`)
-    return true
   } catch (error) {
-    if (codeOf(error) === dependentObjects) return false
+    if (keepsRole.has(codeOf(error) ?? '')) return false
     throw error
   }
+  // One that began before the role could not log in any more, and was not listed yet.
+  await endSessions(session, found.oid)
+  return true
+}
+
+/** Rejects with `unavailable` when one of them does not end in time. */
+async function endSessions(session: Session, role: number): Promise<void> {
+  const signal = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = $1'
+  await waitUntil('the sessions of a role to end', async () => (await session.query(signal, [role])).length === 0, {
+    timeoutMilliseconds: endMilliseconds,
+  })
 }

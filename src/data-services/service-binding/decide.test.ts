@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { serviceBinding } from '../../api/services/service-binding.ts'
+import { ownerReference } from '../../kube/object/owner.ts'
+import { drainingOf, isDue, restMilliseconds } from './decide.ts'
+import { heldAnnotation } from './desired.ts'
+import type { Facts } from './gather.ts'
+
+const now = new Date('2026-01-01T00:00:00Z')
+const at = (minutes: number): Date => new Date(now.getTime() + minutes * 60_000)
+const minute = 60_000
+
+test('it looks again when the next thing is due, and after ten minutes at the latest: the Secret is not watched', () => {
+  expect(restMilliseconds(at(3), now)).toBe(3 * minute)
+  expect(restMilliseconds(at(-3), now)).toBe(0)
+  expect(restMilliseconds(at(30 * 24 * 60), now)).toBe(10 * minute)
+  expect(restMilliseconds(undefined, now)).toBe(10 * minute)
+})
+
+/** Slot a drains and b is delivered; the Secret holds `held`. */
+function drained(held: 'a' | 'b') {
+  const { apiVersion, kind } = serviceBinding
+  const issuedAt = at(-90).toISOString()
+  const slots = [
+    { slot: 'a', state: 'Draining', issuedAt, until: at(-1).toISOString() },
+    { slot: 'b', state: 'Delivered', issuedAt },
+  ]
+  const binding = { apiVersion, kind, metadata: { namespace: 'n', name: 'b', uid: 'u' }, status: { slots } }
+  const owner = binding as unknown as Facts['binding']
+  const secret = {
+    metadata: {
+      annotations: { [heldAnnotation]: JSON.stringify({ slot: held, issuedAt }) },
+      ownerReferences: [ownerReference(owner, { controller: true })],
+    },
+    data: { password: 'cA==' },
+  } as unknown as Facts['secret']
+  return drainingOf({ binding: owner, secret, instance: undefined, serviceClass: undefined, opened: undefined })
+}
+
+test('what drains can end when it is due, but never what the Secret holds', () => {
+  expect(drained('b').map(({ slot }) => slot)).toEqual(['a'])
+  expect(drained('a')).toEqual([])
+  const [slot] = drained('b')
+  expect(slot && [isDue(slot, now), isDue(slot, at(-2))]).toEqual([true, false])
+})

@@ -1,0 +1,39 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { systemClock } from '../lib/clock.ts'
+import type { Server, Session } from './adapters/postgresql/server.ts'
+import type { OpenServer } from './servers.ts'
+import { createUsage } from './usage.ts'
+
+/** A server on which each measurement answers what comes next. */
+function measuring(...answers: readonly (Error | readonly { name: string; bytes: string }[])[]) {
+  const statements: string[] = []
+  const left = [...answers]
+  const query = async (sql: string): Promise<readonly unknown[]> => {
+    statements.push(sql)
+    const answer = sql.includes('pg_database_size') ? left.shift() : []
+    if (answer instanceof Error) throw answer
+    return answer ?? []
+  }
+  const server: Pick<Server, 'asAdministrator'> = { asAdministrator: work => work({ query: query as Session['query'] }) }
+  const opened = { server, host: 'h', port: 5432, tls: undefined } as OpenServer
+  return { statements, usage: createUsage({ servers: { of: () => opened }, instancesOf: () => [], clock: systemClock }) }
+}
+
+function refusal(code: string): Error {
+  return Object.assign(new pg.DatabaseError('could not stat file', 1, 'error'), { code })
+}
+
+test('a size that the server does not say is unknown, and asked for again; said, it holds for a minute', async () => {
+  const { usage, statements } = measuring(refusal('58P01'), refusal('57014'), [{ name: 's', bytes: '7' }])
+  expect(await usage('c', 's')).toBeUndefined()
+  expect(await usage('c', 's')).toBeUndefined()
+  expect(await usage('c', 's')).toBe(7)
+  expect(await usage('c', 's')).toBe(7)
+  expect(statements.filter(sql => sql.includes('pg_database_size'))).toHaveLength(3)
+  expect(statements.slice(0, 2)).toEqual(['BEGIN', 'SET LOCAL statement_timeout = 5000'])
+})
+
+test('what is no trouble of a server is a defect, and said', async () => {
+  await expect(measuring(new TypeError('a defect')).usage('c', 's')).rejects.toThrow('a defect')
+})
