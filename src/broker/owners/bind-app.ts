@@ -8,6 +8,7 @@ import type { KubeClient, NewObject } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { boundedName } from '../../lib/text/bounded-name.ts'
 import { isPermissionLevel, lowerLevel, type PermissionLevel } from '../../policy/permission-level.ts'
 import type { Ceiling } from '../onboarding/ceiling.ts'
@@ -36,6 +37,12 @@ export function siblingCeiling({ permissions: most, ...ceiling }: Ceiling, found
     if (isPermissionLevel(granted)) permissions[name] = lowerLevel(granted, limit)
   }
   return { ...ceiling, permissions }
+}
+
+/** Whether the Installation is that of the found App, with the ceiling that follows from the present one of the account. */
+export function isBindingOf({ spec }: Installation, { app, installationId, permissions }: OtherApp, of: Ceiling): boolean {
+  const isSameApp = spec.app === app && spec.installationId === installationId
+  return isSameApp && sameJson(spec.ceiling, siblingCeiling(of, permissions))
 }
 
 /** Pure. */
