@@ -48,7 +48,7 @@ function isOwnerLost({ status }: Installation): boolean {
   return readyCondition(status?.conditions)?.reason === installationReasons.ownerLost
 }
 
-/** For owners: the Apps of the pool that are installed on the account and that no present owner has bound as the account is now. */
+/** For owners: the Apps of the pool on the account that no present owner has bound as the account is bound now. */
 function bindAppForms(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
   const { account, namespace } = tenant.spec
   const named = installations.find(({ metadata }) => metadata.name === installationName)
