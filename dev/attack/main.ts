@@ -96,8 +96,7 @@ async function play(settings: ClusterSettings, { list, json, without }: Asked): 
     progress.note('interrupted: cleaning up; interrupt again to leave at once')
     stop.abort()
   }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt)
   const { signal } = stop
   await putBackLeftOver({ settings, progress })
   const played = await playAttacks(

@@ -133,8 +133,8 @@ async function platformReady(kubectl: Kubectl, settings: ClusterSettings, mode: 
 async function endLayersOff({ settings, progress }: { readonly settings: ClusterSettings; readonly progress: Progress }) {
   const admin = await adminClientFor(adminKubeconfig(settings))
   try {
-    const layer = await forgetLayer(switchingOf({ settings, progress }, admin))
-    if (layer !== undefined) progress.note(`the layer ${layer}, which an attack left off, is back`)
+    const layers = await forgetLayer(switchingOf({ settings, progress }, admin))
+    for (const layer of layers) progress.note(`the layer ${layer}, which an attack left off or may have, is back`)
   } finally {
     await admin.close()
   }

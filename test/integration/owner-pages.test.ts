@@ -378,9 +378,13 @@ describe('when another App of the pool is installed on the account', () => {
     expect((await boundTo()).map(({ spec }) => spec.installationId)).toEqual([4712])
   })
 
-  test('the page of an owner binds the Installation of onboarding anew, not a sibling', async () => {
-    const page = await sendAs('olivia', path('/binding'), new URLSearchParams())
-    expect([page.status, (await boundTo()).map(({ spec }) => spec.installationId)]).toEqual([303, [4712]])
+  test('the page of an owner binds the Installation of onboarding anew, and ends the sibling, which had the former ceiling', async () => {
+    expect((await sendAs('olivia', path('/binding'), new URLSearchParams())).status).toBe(303)
+    await waitUntil('the sibling is gone', async () => (await boundTo()).length === 0)
+    const records = await environment.store.audit.list({ action: 'installation.replaced', limit: 10 })
+    const ended = records.find(({ details }) => details['installationId'] === 4712)
+    expect(ended).toMatchObject({ actor: environment.subjectOf('olivia'), object: `Installation/${name}/github-second` })
+    expect(ended?.details['onboarding']).toBeTypeOf('string')
   })
 })
 

@@ -1,6 +1,6 @@
 // A layer that is switched off is put back whatever happens: when the work fails, when it never was off, when something else put
 // it back, and by the next run when this one was killed.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -80,9 +80,20 @@ test('a layer that cannot be put back stays noted: the next run puts it back, as
 test('after make up what it applied counts, and not what stood before', async () => {
   const on = () => Promise.reject(new Error('killed'))
   await expect(withoutLayer(switching({ on }), 'policies', async () => {})).rejects.toThrow('killed')
-  expect(await forgetLayer(switching())).toBe('policies')
+  expect(await forgetLayer(switching())).toEqual(['policies'])
   expect([putBack, await readIntent(stateFolder)]).toEqual([[[]], undefined])
 })
+
+test.each(['', '{"layer":', 'null', '{"layer":"moat","kept":[]}', '{"layer":"policies"}'])(
+  'where it cannot be read which layer is off (%s), no attack begins, and make up puts each back',
+  async text => {
+    writeFileSync(join(stateFolder, 'layer-off.json'), text)
+    await expect(putBackLayer(switching())).rejects.toThrow('"make up" puts all back')
+    expect(await forgetLayer(switching())).toEqual(layerNames)
+    expect([putBack.length, await readIntent(stateFolder)]).toEqual([layerNames.length, undefined])
+    expect(await forgetLayer(switching())).toEqual([])
+  },
+)
 
 test('every layer says what is off and what says so', () => {
   for (const { what, alarm } of Object.values(layerSwitches('.')))

@@ -9,7 +9,7 @@ import type { ClusterSettings } from '../../cluster/settings.ts'
 import { upWithout } from '../../cluster/up.ts'
 import { forgetIntent, type Intent, readIntent, writeIntent } from './intent.ts'
 import type { LayerDeps, Standing } from './layer.ts'
-import { type LayerName, type LayerSwitches, layerSwitches } from './list.ts'
+import { type LayerName, type LayerSwitches, layerNames, layerSwitches } from './list.ts'
 
 export type Switching = LayerDeps & { readonly stateFolder: string; readonly switches: LayerSwitches }
 
@@ -52,7 +52,12 @@ export async function withoutLayer<T>(deps: Switching, layer: LayerName, work: (
   }
 }
 
-async function putBack(deps: Switching, { layer, kept }: Intent, wanted: readonly Standing[]): Promise<void> {
+async function putBack(deps: Switching, intent: Intent, wanted: readonly Standing[]): Promise<void> {
+  await bringBack(deps, intent, wanted)
+  await forgetIntent(deps.stateFolder)
+}
+
+async function bringBack(deps: Switching, { layer, kept }: Intent, wanted: readonly Standing[]): Promise<void> {
   try {
     await deps.switches[layer].on(deps, kept)
     await untilStanding(deps, layer, wanted)
@@ -60,24 +65,30 @@ async function putBack(deps: Switching, { layer, kept }: Intent, wanted: readonl
     const message = `THE LAYER ${layer} IS NOT BACK: ${messageOf(cause)}; "make up" and the next "make attack" put it back`
     throw new AppError('unavailable', message, { cause })
   }
-  await forgetIntent(deps.stateFolder)
 }
 
-/** Puts back what an earlier run left off; resolves to its name, or to undefined when there is nothing. */
+/**
+ * Puts back what an earlier run left off; resolves to its name, or to undefined when there is nothing. Rejects when the file that
+ * says so cannot be read.
+ */
 export async function putBackLayer(deps: Switching): Promise<LayerName | undefined> {
   const intent = await readIntent(deps.stateFolder)
   if (intent === undefined) return undefined
+  if (intent === 'unreadable')
+    throw new AppError('conflict', 'an earlier run left a layer off, and which one cannot be read: "make up" puts all back')
   await putBack(deps, intent, ['on', 'unknown'])
   return intent.layer
 }
 
 /**
  * The same after `make up` has applied everything of this version: what it applied counts, not what stood before, which may be
- * of another version.
+ * of another version. Where nobody knows which layer was off, each is put back.
  */
-export async function forgetLayer(deps: Switching): Promise<LayerName | undefined> {
+export async function forgetLayer(deps: Switching): Promise<readonly LayerName[]> {
   const intent = await readIntent(deps.stateFolder)
-  if (intent === undefined) return undefined
-  await writeIntent(deps.stateFolder, { ...intent, kept: [] })
-  return putBackLayer(deps)
+  if (intent === undefined) return []
+  const layers = intent === 'unreadable' ? layerNames : [intent.layer]
+  for (const layer of layers) await bringBack(deps, { layer, kept: [] }, ['on', 'unknown'])
+  await forgetIntent(deps.stateFolder)
+  return layers
 }

@@ -101,7 +101,7 @@ export const auditEvents = {
     object: '`Installation/<namespace>/<name>`',
     outcomes: { allowed: 'Its tokens are revoked before it is gone; then the new one is created.' },
     details: {
-      onboarding: 'The id of the onboarding; absent for another App of the pool.',
+      onboarding: 'The id of the onboarding; absent where only another App of the pool is bound again.',
       installationId,
       uid: 'The UID of the object that ended.',
     },

@@ -86,3 +86,55 @@ test.each([
   expect(await advanceOnboarding(deps, { ...written, state })).toBe('finished')
   expect(steps).toEqual(['abandoned'])
 })
+
+test('an account that is bound again ends the other Apps of the account first, each recorded once, and nothing of others', async () => {
+  const { intent, installationId } = written
+  const one = (name: string, change: object = {}) => ({
+    metadata: { name, namespace: 'acme', uid: `uid-${name}` },
+    spec: { ...intent, installationId, ceiling: { ...intent.ceiling, permissions: { contents: 'write' } }, ...change },
+  })
+  const named = one('github')
+  const other = one('other', { account: { ...intent.account, id: 8 } })
+  let present = [named, one('github-second'), one('github-third'), other]
+  const steps: string[] = []
+  const recorded: AuditRecord[] = []
+  let dies = true
+  const deps = {
+    log: silentLog,
+    audit: {
+      appendOnce: async (record: AuditRecord, isRecorded: (earlier: readonly AuditRecord[]) => boolean) => {
+        if (isRecorded(recorded.filter(({ action }) => action === record.action))) return
+        recorded.push(record)
+        steps.push(`record ${record.details['uid']}`)
+      },
+    },
+    onboardings: { move: async (_record: unknown, to: string) => steps.push(to) },
+    kube: {
+      get: async ({ kind }: { readonly kind: string }) => {
+        if (kind === 'Namespace') return { metadata: { labels: { 'sekisho.dev/tenant': 'acme' } } }
+        return kind === 'Tenant' ? { metadata: { name: 'acme' }, spec: intent } : present.find(item => item === named)
+      },
+      list: async () => present,
+      delete: async (_kind: unknown, { name }: { readonly name: string }, { uid }: { readonly uid: string }) => {
+        if (dies && name === 'github-third') throw new Error('the process is killed')
+        steps.push(`delete ${uid}`)
+        present = present.filter(({ metadata }) => metadata.name !== name)
+      },
+      create: async () => steps.push('create'),
+    },
+  } as unknown as StepDeps
+  const onboarding = { ...written, state: 'tenant-written' as const }
+  await expect(advanceOnboarding(deps, onboarding)).rejects.toThrow('killed')
+  dies = false
+  expect(await advanceOnboarding(deps, onboarding)).toBe('waiting')
+  // One that comes between is ended before the new binding is there.
+  present = [...present, one('github-late')]
+  expect(await advanceOnboarding(deps, onboarding)).toBe('finished')
+  expect(steps).toEqual([
+    ...['record uid-github-second', 'delete uid-github-second', 'record uid-github-third', 'delete uid-github-third'],
+    ...['record uid-github', 'delete uid-github', 'record uid-github-late', 'delete uid-github-late'],
+    ...['create', 'installation-written', 'record undefined', 'finished'],
+  ])
+  expect(recorded.slice(0, 4).map(({ action }) => action)).toEqual(Array(4).fill('installation.replaced'))
+  expect(present).toEqual([other])
+})

@@ -121,6 +121,8 @@ async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): P
   if (!(await isNamespaceReady(deps, namespace))) return 'waiting'
   const key = { namespace, name: installationName }
   const existing = await deps.kube.get(installation, key)
+  // Before the named one ends or comes back, so that whatever was bound with a former ceiling is gone when the new one holds.
+  if (existing === undefined || !isSameBinding(existing, onboarding)) await endSiblings(deps, onboarding)
   if (existing === undefined) {
     await deps.kube.create(installation, desiredInstallation(intent, installationId, namespace), manager)
   } else if (!isSameBinding(existing, onboarding)) {
@@ -134,6 +136,15 @@ async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): P
   }
   await deps.onboardings.move(onboarding, 'installation-written')
   return 'written'
+}
+
+/** The other Apps of the account in the namespace: their ceilings follow the former binding. An owner binds them again. */
+async function endSiblings(deps: StepDeps, onboarding: NamedOnboarding): Promise<void> {
+  const { tenantName: namespace, account } = onboarding.intent
+  for (const one of await deps.kube.list(installation, { namespace })) {
+    const isOfAccount = one.spec.account.host === account.host && one.spec.account.id === account.id
+    if (isOfAccount && one.metadata.name !== installationName) await replaceInstallation(deps, onboarding, one)
+  }
 }
 
 /** The spec is immutable: a new proof makes a new Installation. The finalizer of the old one revokes its active tokens first. */

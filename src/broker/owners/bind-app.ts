@@ -8,6 +8,7 @@ import type { KubeClient, NewObject } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { boundedName } from '../../lib/text/bounded-name.ts'
 import { isPermissionLevel, lowerLevel, type PermissionLevel } from '../../policy/permission-level.ts'
 import type { Ceiling } from '../onboarding/ceiling.ts'
@@ -38,6 +39,12 @@ export function siblingCeiling({ permissions: most, ...ceiling }: Ceiling, found
   return { ...ceiling, permissions }
 }
 
+/** Whether the Installation is that of the found App, with the ceiling that follows from the present one of the account. */
+export function isBindingOf({ spec }: Installation, { app, installationId, permissions }: OtherApp, of: Ceiling): boolean {
+  const isSameApp = spec.app === app && spec.installationId === installationId
+  return isSameApp && sameJson(spec.ceiling, siblingCeiling(of, permissions))
+}
+
 /** Pure. */
 export function desiredSibling(named: Installation, found: OtherApp, intent: ProvedIntent): NewObject<Installation> {
   const { apiVersion, kind, metadata, spec } = named
@@ -58,7 +65,8 @@ export function desiredSibling(named: Installation, found: OtherApp, intent: Pro
 
 /**
  * `named`: the Installation of the tenant as onboarding made it. Rejects as `proveBinding`, with `conflict` where GitHub has no
- * such installation, or a former binding has to end first. One that exists and is the same stays.
+ * such installation, or a former binding has to end first, and with `forbidden` when the account may not be onboarded. One that
+ * exists and is the same stays.
  */
 export async function bindApp(deps: BindAppDeps, person: SignedInPerson, named: Installation, app: string): Promise<void> {
   const found = named.status?.otherApps?.find(other => other.app === app)
@@ -67,21 +75,39 @@ export async function bindApp(deps: BindAppDeps, person: SignedInPerson, named: 
   const { intent } = await proveBinding(deps, person, named.spec.installationId)
   if (intent.account.id !== named.spec.account.id || intent.app !== named.spec.app)
     throw new AppError('conflict', 'the account is bound by another App or installation by now: begin again at /onboard')
+  if (!deps.mayOnboard(intent.account))
+    throw new AppError('forbidden', 'a platform admin has to approve this account first: begin again at /onboard')
+  await requirePresent(deps, named)
   const wanted = desiredSibling(named, found, intent)
   const { namespace = '' } = named.metadata
   const name = siblingName(app)
   const existing = await deps.kube.get(installations, { namespace, name })
   if (existing !== undefined && isSame(existing, wanted)) return
   if (existing !== undefined) await end(deps, person, existing)
+  // Somebody else has just bound it, if it is not made; the page shows it. The log has what the API server would accept, first.
+  if (!(await make(deps, wanted, true))) return
   await deps.audit.append(bindingRecord(person, wanted))
+  await make(deps, wanted)
+}
+
+/** Resolves to false when there is one of the name. */
+async function make({ kube }: BindAppDeps, wanted: NewObject<Installation>, dryRun = false): Promise<boolean> {
   try {
-    await deps.kube.create(installations, wanted, manager)
+    await kube.create(installations, wanted, { ...manager, dryRun })
+    return true
   } catch (cause) {
-    // Somebody else has just bound it; the page shows it.
-    if (isKubeError(cause, 409)) return
+    if (isKubeError(cause, 409)) return false
     if (!isKubeError(cause)) throw cause
     throw new AppError('unavailable', 'the API server did not accept the Installation: try again', { cause })
   }
+}
+
+/** By the API server: a binding that ends, or is another one by now, gives no ceiling. */
+async function requirePresent({ kube }: BindAppDeps, { metadata }: Installation): Promise<void> {
+  const { name, namespace = '', uid } = metadata
+  const present = await kube.get(installations, { namespace, name })
+  if (present?.metadata.uid === uid && present?.metadata.deletionTimestamp === undefined) return
+  throw new AppError('conflict', 'the binding of the account ends, or was made again: look at the page of the tenant in a minute')
 }
 
 function isSame({ spec, metadata }: Installation, wanted: NewObject<Installation>): boolean {

@@ -3,13 +3,20 @@
 // revoked. Logins can pass to another person, so the person is found by id first and every answer is compared by id.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
 import type { Installation } from '../../api/github/installation.ts'
-import { createOrganizationClient, createRepositoryClient, type Fetch, type InstallationFacts } from '../../github/index.ts'
+import {
+  createOrganizationClient,
+  createRepositoryClient,
+  type Fetch,
+  type InstallationFacts,
+  type Names,
+  notOwner,
+  ownership,
+} from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../services/token-desk/single-use-token.ts'
-import { type Names, notOwner, ownership } from './ownership.ts'
 
 /** GitHub's answer about the person in `spec.boundBy`. */
 export type OwnerAnswer =

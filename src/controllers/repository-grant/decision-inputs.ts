@@ -23,9 +23,12 @@ export function installationInputs({ metadata, spec, status }: Installation) {
 
 const rules = digest(canonicalJson(defaultGrantRules.map(rule => ({ ...rule }))))
 
-/** Equal as long as the same grant would be decided from the same Installation and rules. */
+/** Raised when a check decides otherwise about the same facts: grants that were decided before are then decided again. */
+const checks = 2
+
+/** Equal as long as the same grant would be decided from the same Installation, rules and checks. */
 export function decisionInputs(installation: Installation): string {
-  return digest(canonicalJson({ rules, installation: installationInputs(installation) }))
+  return digest(canonicalJson({ checks, rules, installation: installationInputs(installation) }))
 }
 
 const hourMilliseconds = 3_600_000

@@ -34,8 +34,6 @@ export type OrganizationClient = {
   readonly hasTeam: (organizationId: number, teamId: number) => Promise<boolean>
   /** Whether the person is an active member of the team or of one below it; false when there is no such team or person. */
   readonly isTeamMember: (organizationId: number, teamId: number, userLogin: string) => Promise<boolean>
-  /** Whether the organisation has this login now. */
-  readonly isLoginOf: (organizationId: number, organizationLogin: string) => Promise<boolean>
 }
 
 /** Needs a token with members: read (`AppClient.mintOrganizationReader`). */
@@ -69,15 +67,6 @@ export function createOrganizationClient(deps: TokenClientDeps): OrganizationCli
       try {
         const { data } = await requester.request(route, parameters)
         return textAt(recordOf(data, 'team membership'), 'state', 'team membership') === 'active'
-      } catch (error) {
-        if (isAppError(error, 'not_found')) return false
-        throw error
-      }
-    },
-    async isLoginOf(organizationId, organizationLogin) {
-      try {
-        const { data } = await requester.request('GET /orgs/{org}', { org: organizationLogin })
-        return integerAt(recordOf(data, 'organization'), 'id', 'organization') === organizationId
       } catch (error) {
         if (isAppError(error, 'not_found')) return false
         throw error

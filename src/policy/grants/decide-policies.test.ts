@@ -128,6 +128,8 @@ const request = (permissions: PolicyFacts['permissions'], change: Partial<Policy
   ...change,
 })
 
+const byProgram = { requester: { personId: undefined, memberships: new Map(), isNobody: true } } as const
+const ofDevelopers = { requesters: [{ type: 'Role' as const, role: 'developer' as const }] }
 const inSecret = { delivery: 'Secret' } as const
 const unnamed: Rule = { name: 'opt-in', effect: 'Allow', permissions: { contents: 'read' } }
 const optIn: Rule = { ...unnamed, deliveries: ['Secret'] }
@@ -409,7 +411,46 @@ describe('what wins', () => {
       { effect: 'RequireApproval', approvals: 1 },
     ],
   ]
-  test.each(cases)('%s', (...[, cluster, namespace, facts, verdict]) => {
+  const ofPrograms: typeof cases = [
+    [
+      'what is denied to a role is denied to a program, behind which may be one who has it',
+      [],
+      [policy('a', [{ name: 'no', effect: 'Deny', ...ofDevelopers, permissions: { contents: 'read' } }])],
+      request({ contents: 'read' }, byProgram),
+      { effect: 'Deny', rule: 'GrantPolicy/a/no' },
+    ],
+    [
+      'what needs approval for a person, a team or a role needs it for a program',
+      [
+        policy('cap', [
+          { name: 'c', effect: 'RequireApproval', requesters: [{ type: 'Team', id: 7 }], permissions: { '*': 'read' } },
+        ]),
+      ],
+      [
+        policy('a', [
+          {
+            ...{ name: 'p', effect: 'RequireApproval', approvals: 2, requesters: [{ type: 'Person', id: 42 }] },
+            permissions: { contents: 'read' },
+          },
+        ]),
+      ],
+      request({ contents: 'read' }, byProgram),
+      { effect: 'RequireApproval', approvals: 2 },
+    ],
+    [
+      'what is allowed to a role is not allowed to a program, nor with approval',
+      [policy('cap', [writing])],
+      [
+        policy('a', [
+          { ...writing, ...ofDevelopers },
+          { ...writing, ...ofDevelopers, name: 'ask', effect: 'RequireApproval' },
+        ]),
+      ],
+      request({ contents: 'write' }, byProgram),
+      { effect: 'Deny', rule: 'no-grant-policy-allows' },
+    ],
+  ]
+  test.each([...cases, ...ofPrograms])('%s', (...[, cluster, namespace, facts, verdict]) => {
     expect(decidePolicies(setOf(cluster, namespace), facts)).toMatchObject(verdict)
   })
 

@@ -22,7 +22,7 @@ export type PolicyRequester = {
   readonly personId: number | undefined
   /** Whether the person belongs to a team or has a role, by the key of it; what is absent is not known. */
   readonly memberships: ReadonlyMap<string, boolean>
-  /** A ServiceAccount: it belongs to no team and has no role, which GitHub need not be asked. */
+  /** A ServiceAccount: rules that name requesters allow it nothing, and restrict it as if it were each; GitHub is not asked. */
   readonly isNobody?: boolean
 }
 

@@ -114,43 +114,67 @@ export function findRules(layer: PolicyLayer, facts: PolicyFacts, atom: PolicyAt
     lifetime: undefined,
     maybeLifetime: undefined,
   }
-  const { requester, delivery } = facts
   const level = permissionRank(atom.level)
+  const name = atom.repository.name.toLowerCase()
   for (const permission of new Set([atom.permission, familyOf(atom.permission), anything])) {
     const bucket = layer.index.get(permission)
-    for (const { rows, asked } of bucket === undefined ? [] : candidates(bucket, requester, atom.repository.name.toLowerCase()))
-      for (const row of rows)
-        if (covers(row, permission, level) && concerns(row, facts, atom))
-          note(found, row, {
-            isIn: includes(row, atom),
-            allows: allows(row, { permission, level, delivery, ref: atom.ref }),
-            asked,
-            open,
-          })
+    const all = bucket === undefined ? [] : candidates(bucket, facts.requester, name)
+    for (const one of all) noteThose(found, one, { facts, atom, permission, level, open })
   }
   return found
 }
 
-type Candidates = { readonly rows: readonly Row[]; readonly asked: string | undefined }
+type Asking = {
+  readonly facts: PolicyFacts
+  readonly atom: PolicyAtom
+  readonly permission: string
+  readonly level: number
+  readonly open: Open
+}
 
-/** Those for the requester and the repository; `asked`: the team or role that the requester may have, which is not known. */
+function noteThose(found: Found, { rows, asked, onlyRestricts }: Candidates, asking: Asking): void {
+  const { facts, atom, permission, level, open } = asking
+  for (const row of rows) {
+    if (onlyRestricts && row.effect === 'allow') continue
+    if (!covers(row, permission, level) || !concerns(row, facts, atom)) continue
+    const allowed = !onlyRestricts && allows(row, { permission, level, delivery: facts.delivery, ref: atom.ref })
+    note(found, row, { isIn: includes(row, atom), allows: allowed, asked, open })
+  }
+}
+
+type Candidates = {
+  readonly rows: readonly Row[]
+  /** The team or role that the requester may have, which is not known. */
+  readonly asked: string | undefined
+  /** Of what names other requesters: it denies and requires approval, and allows nothing. */
+  readonly onlyRestricts: boolean
+}
+
+/**
+ * Those for the requester and the repository. Who stands behind a ServiceAccount is not known: what denies somebody, or requires
+ * approval of somebody, does so for it; otherwise a program would be a way around.
+ */
 function candidates(
   { rows, asked }: Bucket,
   { personId, memberships, isNobody = false }: PolicyFacts['requester'],
   name: string,
 ): readonly Candidates[] {
   const found: Candidates[] = []
-  const add = (key: string, open: string | undefined): void => {
+  const add = (key: string, open: string | undefined, onlyRestricts = false): void => {
     const some = rows.get(key)
     if (some === undefined) return
-    found.push({ rows: some.others, asked: open })
+    found.push({ rows: some.others, asked: open, onlyRestricts })
     const named = some.byName.get(name)
-    if (named !== undefined) found.push({ rows: named, asked: open })
+    if (named !== undefined) found.push({ rows: named, asked: open, onlyRestricts })
+  }
+  if (isNobody) {
+    for (const key of rows.keys()) add(key, undefined, key !== anybody)
+    return found
   }
   add(anybody, undefined)
   if (personId !== undefined) add(personKey(personId), undefined)
   for (const key of asked) {
-    const isMember = isNobody ? false : memberships.get(key)
+    const isMember = memberships.get(key)
     if (isMember !== false) add(key, isMember === true ? undefined : key)
   }
   return found

@@ -6,6 +6,7 @@ import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { authorizerNames } from '../../api/wall-names.ts'
 import { certificateFacts, isDueForRenewal, isExpired } from '../../identity/certified-key.ts'
 import { certificateBlocks } from '../../lib/certificate-blocks.ts'
+import { defined } from '../../lib/json/defined.ts'
 
 /** By these names API servers call admission, and the controllers where they record who changes access. */
 export const webhookHosts: readonly string[] = [admissionWebhook.service, admissionWebhook.recordsService].map(
@@ -29,10 +30,12 @@ export type WebhookCertificateFacts = {
   readonly now: Date
 }
 
+type MoreNames = { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] }
+
 export type RenewalDecision =
   | { readonly kind: 'keep' }
-  /** `lifetimeDays`: never beyond the end of the authority. */
-  | { readonly kind: 'renew'; readonly because: string; readonly lifetimeDays: number }
+  /** `lifetimeDays`: never beyond the end of the authority. `more`: by which names the former one was called, beside ours. */
+  | { readonly kind: 'renew'; readonly because: string; readonly lifetimeDays: number; readonly more?: MoreNames }
   | { readonly kind: 'refuse'; readonly message: string }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {
@@ -92,7 +95,22 @@ function decideBy(served: string, wanted: Wanted): RenewalDecision {
   return { kind: 'renew', because, lifetimeDays: Math.min(lifeDays, left) }
 }
 
-/** Without a certificate of this authority nothing is done: there is no authorizer, or whoever made its certificate renews it. */
+const [dns, ip] = ['DNS:', 'IP Address:']
+
+/** Undefined for none; `unknown` where one is neither of DNS nor an address. */
+function moreNames(leaf: X509Certificate, hosts: readonly string[]): MoreNames | 'unknown' | undefined {
+  const { names } = certificateFacts(leaf.toString())
+  if (names.some(name => !/^(DNS:[a-zA-Z0-9*._-]+|IP Address:[0-9a-fA-F.:]+)$/.test(name))) return 'unknown'
+  const after = (prefix: string) => names.flatMap(name => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
+  const more = { dnsNames: after(dns).filter(name => !hosts.includes(name)), ipAddresses: after(ip) }
+  return more.dnsNames.length + more.ipAddresses.length === 0 ? undefined : more
+}
+
+/**
+ * Without a certificate of this authority nothing is done: there is no authorizer, or whoever made its certificate renews it.
+ * API servers may call it by more names than ours: the next one has them, too, and one with names that cannot be issued here
+ * stays, of whose end alerts tell.
+ */
 export function decideAuthorizerRenewal(facts: Omit<WebhookCertificateFacts, 'bundles'>): RenewalDecision {
   const { served = '', now } = facts
   const authority = new X509Certificate(facts.authority)
@@ -100,5 +118,8 @@ export function decideAuthorizerRenewal(facts: Omit<WebhookCertificateFacts, 'bu
   if (leaf === undefined || !isOf(leaf, authority)) return { kind: 'keep' }
   if (isExpired(certificateFacts(facts.authority), now))
     return { kind: 'refuse', message: 'the authority in SEKISHO_ADMISSION_AUTHORITY_CERTIFICATE has ended: replace it' }
-  return decideBy(served, { authority, hosts: authorizerHosts, now })
+  const decision = decideBy(served, { authority, hosts: authorizerHosts, now })
+  const more = moreNames(leaf, authorizerHosts)
+  if (more === 'unknown') return { kind: 'keep' }
+  return decision.kind === 'renew' ? { ...decision, ...defined({ more }) } : decision
 }

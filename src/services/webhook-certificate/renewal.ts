@@ -48,8 +48,9 @@ export function createRenewal(deps: RenewalDeps, authority: CertifiedKey, renewe
   const { of, commonName, hosts, onEnd } = renewed
   const key = { namespace, name: renewed.secret }
 
-  async function renew({ because, lifetimeDays }: Renewal, { judge, now, resourceVersion }: Found): Promise<void> {
-    const made = await issueCertificate({ authority, commonName, dnsNames: hosts, usage: 'server', now, lifetimeDays })
+  async function renew({ because, lifetimeDays, more }: Renewal, { judge, now, resourceVersion }: Found): Promise<void> {
+    const names = { dnsNames: [...hosts, ...(more?.dnsNames ?? [])], ipAddresses: more?.ipAddresses ?? [] }
+    const made = await issueCertificate({ authority, commonName, ...names, usage: 'server', now, lifetimeDays })
     const { notAfter } = certificateFacts(made.certificatePem)
     // An authority that may not sign certificates, or ends at once, would bring one that API servers refuse.
     if (judge(made.certificatePem).kind !== 'keep')

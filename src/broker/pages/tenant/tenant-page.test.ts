@@ -5,6 +5,7 @@ import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { Installation } from '../../../api/github/installation.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
 import { noAccess, type TenantAccess } from '../../tenants/access.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
@@ -242,6 +243,27 @@ describe('how often it is asked for again', () => {
     const waiting = shown({ pipelines: list(pipeline([preview(7, 'WaitingForApproval')])), applications: list(application()) })
     expect(summary(waiting)).toBe('1 of 1 applications ready, 0 builds run or wait, 1 commit waits for approval')
   })
+})
+
+test('an App of the pool is offered until it is bound within the present ceiling of the account', () => {
+  const account = { host: 'github.com', id: 7, login: 'acme', type: 'Organization' as const }
+  const one = (name: string, app: string, permissions: Installation['spec']['ceiling']['permissions']): Installation => ({
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'Installation',
+    metadata: { name, namespace: 'acme' },
+    spec: {
+      ...{ app, installationId: app === 'second' ? 88 : 77, account, boundBy: { id: 1, login: 'olivia' } },
+      proof: { method: 'OrganizationOwner', provedAt: created.toISOString() },
+      ceiling: { repositories: 'All', permissions },
+    },
+    status: { otherApps: [{ app: 'second', installationId: 88, permissions: { contents: 'write', metadata: 'read' } }] },
+  })
+  const offers = (...installations: readonly Installation[]) =>
+    shown({ role: 'admin', installations }).includes('Bind the App second')
+  const named = one('github', 'main', { contents: 'read' })
+  expect(offers(named)).toBe(true)
+  expect(offers(named, one('github-second', 'second', { contents: 'read' }))).toBe(false)
+  expect(offers(named, one('github-second', 'second', { contents: 'write' }))).toBe(true)
 })
 
 test('while GitHub does not answer, only what the Tenant says is shown', () => {

@@ -5,7 +5,7 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { installationName } from '../../onboarding/desired.ts'
-import type { OtherApp } from '../../owners/bind-app.ts'
+import { isBindingOf, type OtherApp } from '../../owners/bind-app.ts'
 import type { Person } from '../../sessions.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { kubectlSteps } from '../home.ts'
@@ -48,14 +48,15 @@ function isOwnerLost({ status }: Installation): boolean {
   return readyCondition(status?.conditions)?.reason === installationReasons.ownerLost
 }
 
-/** For owners: the Apps of the pool that are installed on the account and that nobody, or no present owner, has bound. */
+/** For owners: the Apps of the pool on the account that no present owner has bound as the account is bound now. */
 function bindAppForms(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
   const { account, namespace } = tenant.spec
   const named = installations.find(({ metadata }) => metadata.name === installationName)
-  const isBound = ({ app, installationId }: OtherApp): boolean =>
-    installations.some(one => one.spec.app === app && one.spec.installationId === installationId && !isOwnerLost(one))
-  const open = (named?.status?.otherApps ?? []).filter(other => !isBound(other))
-  if (role !== 'admin' || open.length === 0) return undefined
+  if (role !== 'admin' || named === undefined) return undefined
+  const isBound = (other: OtherApp): boolean =>
+    installations.some(one => isBindingOf(one, other, named.spec.ceiling) && !isOwnerLost(one))
+  const open = (named.status?.otherApps ?? []).filter(other => !isBound(other))
+  if (open.length === 0) return undefined
   const forms = open.map(
     ({ app }) =>
       html`<form method="post" action="${tenantPath(namespace)}/apps">${formSecret(person)}<input type="hidden" name="app" value="${app}"><p>The App ${app} is installed on ${account.login}, too. Tokens of workloads can share its rate limit: <button>Bind the App ${app}</button></p></form>`,

@@ -5,7 +5,9 @@ import {
   createOrganizationClient,
   createRepositoryClient,
   type Fetch,
+  type Names,
   type OrganizationClient,
+  ownership,
   type RepositoryClient,
 } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -27,6 +29,8 @@ export type OrganizationQuestion = {
 export type OrganizationReader = {
   readonly organization: OrganizationClient
   readonly people: Pick<RepositoryClient, 'userById'>
+  /** On which account the installation is now; undefined when it is gone. */
+  readonly account: () => Promise<{ readonly id: number; readonly login: string } | undefined>
 }
 
 /** Needs the App's permission `members: read`. Undefined when GitHub does not have the installation. */
@@ -49,7 +53,11 @@ export function readOrganization<R>(
     mint: () => app.client.mintOrganizationReader(installationId),
     use({ token }) {
       const client = { endpoints: app.endpoints, token, log, clock, ...defined({ fetch }) }
-      return use({ organization: createOrganizationClient(client), people: createRepositoryClient(client) })
+      return use({
+        organization: createOrganizationClient(client),
+        people: createRepositoryClient(client),
+        account: async () => (await app.client.installation(installationId))?.account,
+      })
     },
   })
 }
@@ -57,18 +65,26 @@ export function readOrganization<R>(
 /** What somebody is in an organization; undefined for who is no active member. */
 export type OrganizationRole = 'admin' | 'member' | undefined
 
-/** @throws AppError `integrity_violation` when the logins mean others by now: then nothing is known */
+/**
+ * By ids. The organization may have another login than the Installation says, and logins may pass to others meanwhile.
+ * @throws AppError `unavailable` when the installation, or who has which login, changes meanwhile: then nothing is known
+ */
 export async function roleIn(
-  client: OrganizationClient,
+  { organization, people, account: present }: OrganizationReader,
   account: Installation['spec']['account'],
-  person: { readonly id: number; readonly login: string },
+  personId: number,
 ): Promise<OrganizationRole> {
-  const membership = await client.membership(account.login, person.login)
-  if (membership === undefined) {
-    if (await client.isLoginOf(account.id, account.login)) return undefined
-    throw new AppError('integrity_violation', `the organization ${account.login} is not the one of the Installation any more`)
-  }
-  if (membership.organizationId !== account.id || membership.userId !== person.id)
-    throw new AppError('integrity_violation', 'GitHub answered about the membership of another person or organization')
-  return membership.state === 'active' ? membership.role : undefined
+  const names = async (login: string | undefined): Promise<Names> => ({
+    organization: login ?? (await loginOf(present, account)),
+    person: (await people.userById(personId))?.login,
+  })
+  const ids = { organization: account.id, person: personId }
+  const found = await ownership({ names, membership: organization.membership }, ids, account.login)
+  return found === 'owner' ? 'admin' : found === 'member' ? 'member' : undefined
+}
+
+async function loginOf(present: OrganizationReader['account'], { id, login }: Installation['spec']['account']): Promise<string> {
+  const found = await present()
+  if (found?.id === id) return found.login
+  throw new AppError('unavailable', `the installation is not on the organization ${login} (id ${id}) any more: nothing is known`)
 }

@@ -6,7 +6,13 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type Needs, roleKey, teamKey } from '../../../policy/grants/policy-facts.ts'
 import type { GitHubApp } from '../../../services/token-desk/app-clients.ts'
-import { type OrganizationReaderDeps, type OrganizationRole, readOrganization, roleIn } from './organization-reader.ts'
+import {
+  type OrganizationReader,
+  type OrganizationReaderDeps,
+  type OrganizationRole,
+  readOrganization,
+  roleIn,
+} from './organization-reader.ts'
 
 /** The person, as GitHub answered just now, and where the roles are from. */
 export type MembershipQuestion = {
@@ -81,16 +87,23 @@ async function ask(deps: OrganizationReaderDeps, app: GitHubApp, { question, tea
   if (teams.length > maxTeams)
     throw new AppError('invalid_request', `policies and roles name more than ${maxTeams} teams that may decide about the grant`)
   const reason = 'to which teams, of those that policies name, does the requester belong'
-  const answer = await readOrganization(
-    deps,
-    app,
-    { grant, installationId, reason },
-    async ({ organization }): Promise<Answer> => {
-      const role = asksOrganization ? await roleIn(organization, account, person) : undefined
-      const members = new Set<number>()
-      for (const id of teams) if (await organization.isTeamMember(account.id, id, person.login)) members.add(id)
-      return { teams: members, role }
-    },
-  )
+  const answer = await readOrganization(deps, app, { grant, installationId, reason }, async (reader): Promise<Answer> => {
+    const role = asksOrganization ? await roleIn(reader, account, person.id) : undefined
+    return { teams: await teamsOf(reader, account.id, person, teams), role }
+  })
   return answer ?? nothing
+}
+
+/** GitHub answers by the login of the person, and does not say of whom: the answers count while it is the person's. */
+export async function teamsOf(
+  { organization, people }: OrganizationReader,
+  organizationId: number,
+  { id, login }: MembershipQuestion['person'],
+  teams: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>()
+  for (const team of teams) if (await organization.isTeamMember(organizationId, team, login)) found.add(team)
+  if (teams.length > 0 && (await people.userById(id))?.login !== login)
+    throw new AppError('unavailable', `the login of person ${id} changes while their teams are asked for`)
+  return found
 }

@@ -125,11 +125,13 @@ describe('a grant that a ServiceAccount requests', () => {
     })
   })
 
-  test('belongs to no team and has no role: rules about those do not match, and nothing is asked for them', () => {
-    const ofTeam = policies({ requesters: [{ type: 'Team', id: 7 }] })
-    const ofRole = policies({ requesters: [{ type: 'Role', role: 'admin' }] })
-    for (const rules of [ofTeam, ofRole])
-      expect(decide(facts({ policies: rules, answers: by(olivia), answer: found('admin') })).ruling?.decision).toBe('Approved')
+  test('is restricted by rules about any team or role, allowed nothing by them, and nothing is asked for them', () => {
+    for (const requesters of [[{ type: 'Team' as const, id: 7 }], [{ type: 'Role' as const, role: 'admin' as const }]]) {
+      const decided = (effect: 'Allow' | 'Deny') =>
+        decide(facts({ policies: policies({ requesters, effect }), answers: by(olivia), answer: found('admin') }))
+      expect(decided('Deny').ready.reason).toBe('DeniedByGrantPolicy')
+      expect(decided('Allow').ruling).toMatchObject({ decision: 'Approved', rule: expect.not.stringContaining('rules/one') })
+    }
   })
 })
 

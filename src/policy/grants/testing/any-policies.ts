@@ -89,6 +89,7 @@ export const anyFacts: fc.Arbitrary<PolicyFacts> = fc.record({
   requester: fc.record({
     personId: fc.option(some(people), { nil: undefined }),
     memberships: membership.map(found => new Map(Object.entries(found))),
+    isNobody: some([false, false, true]),
   }),
   repositories: fc.array(
     fc.record({

@@ -25,7 +25,7 @@ m = (p.permission == '*' || r.permission == p.permission || r.family == p.permis
  && (p.delivery == '*' || r.delivery == p.delivery) \\
  && (p.ref == '*' || isRef(r.ref, p.ref, p.part)) \\
  && (p.visibility == '*' || r.visibility == p.visibility) \\
- && (p.requester == '*' || isOf(r.requester, p.requester)) \\
+ && (p.requester == '*' || isOf(r.requester, p.requester, p.part)) \\
  && (p.repository == '*' || p.repository == r.id || isLike(r.name, p.repository))
 `
 
@@ -77,7 +77,9 @@ function enforcerOf(rows: readonly (readonly string[])[]): Evaluator {
   for (const row of rows) definition.addPolicy('p', 'p', [...row])
   const enforcer = new Enforcer()
   enforcer.setModel(definition)
-  const isOf = (keys: ReadonlySet<string>, key: string): boolean => keys.has(key)
+  // Of rules that name requesters, those that deny or require approval match a ServiceAccount.
+  const isOf = (keys: ReadonlySet<string>, key: string, part: string): boolean =>
+    keys.has(key) || (keys.has(nobody) && part === scopes.Deny[2])
   void enforcer.addFunction('isOf', isOf as unknown as (...values: unknown[]) => boolean)
   void enforcer.addFunction('isRef', isRef as unknown as (...values: unknown[]) => boolean)
   void enforcer.addFunction('isLike', isLike as unknown as (...values: unknown[]) => boolean)
@@ -179,7 +181,10 @@ function rowsOfRule(policy: string, rule: Rule, deliveries: readonly string[]): 
   return lists.reduce((rows, list) => rows.flatMap(row => list.map(more => [...row, ...more])))
 }
 
-function keysOf({ requester: { personId, memberships } }: PolicyFacts): ReadonlySet<string> {
+const nobody = 'nobody'
+
+function keysOf({ requester: { personId, memberships, isNobody } }: PolicyFacts): ReadonlySet<string> {
+  if (isNobody === true) return new Set([nobody])
   const held = [...memberships].flatMap(([key, isMember]) => (isMember ? [key] : []))
   return new Set(personId === undefined ? held : [personKey(personId), ...held])
 }

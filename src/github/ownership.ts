@@ -1,9 +1,9 @@
-// Whether a person owns an organisation, both known by their ids, although GitHub answers about memberships by logins only. A
+// What a person is in an organisation, both known by their ids, although GitHub answers about memberships by logins only. A
 // login may pass to another account between two requests: an answer that says no counts only when both logins are the same
 // before and after it.
-import type { OrganizationClient } from '../../github/clients/organization-membership.ts'
-import { AppError } from '../../lib/errors.ts'
-import { sameJson } from '../../lib/json/same-json.ts'
+import { AppError } from '../lib/errors.ts'
+import { sameJson } from '../lib/json/same-json.ts'
+import type { OrganizationClient } from './clients/organization-membership.ts'
 
 /** The present logins; undefined for what is not on GitHub any more. */
 export type Names = { readonly organization: string | undefined; readonly person: string | undefined }
@@ -46,14 +46,15 @@ export async function ownership({ names, membership }: Reader, ids: Ids, login: 
   )
 }
 
-/** Undefined where GitHub knows no membership of these two under these logins. */
+/** Undefined where GitHub knows no membership of these two under these logins. Who is only invited is no member. */
 async function roleOf(
   membership: Reader['membership'],
   { organization, person }: Names,
   ids: Ids,
-): Promise<'owner' | 'member' | undefined> {
+): Promise<Exclude<Ownership, 'gone'> | undefined> {
   if (organization === undefined || person === undefined) return undefined
   const found = await membership(organization, person)
   if (found?.organizationId !== ids.organization || found.userId !== ids.person) return undefined
-  return found.state === 'active' && found.role === 'admin' ? 'owner' : 'member'
+  if (found.state !== 'active') return 'stranger'
+  return found.role === 'admin' ? 'owner' : 'member'
 }
