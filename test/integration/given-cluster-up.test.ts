@@ -226,7 +226,9 @@ describe('a cluster that has everything', () => {
     await applied(own)
     const bindings = await kubectl.run(['get', 'clusterrolebindings', '-l', 'app.kubernetes.io/part-of=sekisho', '-o', 'name'])
     expect(bindings.trim().split('\n')).toEqual(
-      ['broker', 'controllers'].map(process => `clusterrolebinding.${apiGroup}/sekisho:standalone-${process}`),
+      ['service-class-reader', ...['broker', 'controllers', 'data-services'].map(process => `standalone-${process}`)].map(
+        name => `clusterrolebinding.${apiGroup}/sekisho:${name}`,
+      ),
     )
   })
 

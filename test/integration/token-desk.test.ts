@@ -63,6 +63,7 @@ describe('Tenant', () => {
     expect(bound.map(({ metadata, subjects }) => [metadata.name, subjects?.[0]?.name])).toEqual([
       ['sekisho:broker', 'sekisho-broker'],
       ['sekisho:controllers', 'sekisho-controllers'],
+      ['sekisho:data-services', 'sekisho-data-services'],
       ['sekisho:tenant-admin', 'github|github.localhost|org|2001|owners'],
       ['sekisho:tenant-developer', 'github|github.localhost|org|2001|team|3001'],
     ])
