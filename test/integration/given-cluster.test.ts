@@ -123,7 +123,7 @@ describe.each([...modes])('%s', form => {
 
   test('every pod of the platform has the image by its digest and the pull credential', () => {
     const deployments = rendered[form]?.filter(({ kind }) => kind === 'Deployment') ?? []
-    expect(deployments.length).toBe(form === 'standalone' ? 2 : 4)
+    expect(deployments.length).toBe(form === 'standalone' ? 2 : 5)
     for (const { metadata, spec } of deployments) {
       const text = JSON.stringify(spec)
       expect(text, metadata.name).toContain('"imagePullSecrets":[{"name":"pull"}]')

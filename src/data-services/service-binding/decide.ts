@@ -3,7 +3,6 @@ import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
-import type { SlotName } from '../adapters/postgresql/identifiers.ts'
 import type { OpenServer } from '../servers.ts'
 import type { Slot, SlotFacts } from '../slots/slots.ts'
 import { heldBy } from './desired.ts'
@@ -92,13 +91,14 @@ export function isDue({ until }: Slot, now: Date): boolean {
   return until === undefined || until <= now
 }
 
-type Seen = { readonly live: ReadonlySet<SlotName>; readonly now: Date }
+type Seen = Pick<SlotFacts, 'live' | 'idle' | 'now'>
 
-export function slotFactsOf(facts: Facts, ready: Ready, { live, now }: Seen): SlotFacts {
+export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: Seen): SlotFacts {
   const { rotate } = facts.binding.spec
   return {
     slots: slotsOf(facts.binding),
     live,
+    idle,
     held: isOwn(facts) ? heldBy(facts.secret) : undefined,
     rotate: rotate === undefined ? undefined : new Date(rotate),
     maxAgeMilliseconds: ready.maxAgeMilliseconds,

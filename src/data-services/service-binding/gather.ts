@@ -48,9 +48,13 @@ export function loginOf({ metadata }: ServiceBinding, slot: SlotName): string {
   return loginName(metadata.uid ?? '', slot)
 }
 
-/** The slots whose logins exist. Rejects with what the server's driver rejects with. */
-export async function readLogins(opened: OpenServer, binding: ServiceBinding): Promise<ReadonlySet<SlotName>> {
+/** The slots whose logins exist, and those of them without a session. Rejects with what the server's driver rejects with. */
+export async function readLogins(
+  opened: OpenServer,
+  binding: ServiceBinding,
+): Promise<{ readonly live: ReadonlySet<SlotName>; readonly idle: ReadonlySet<SlotName> }> {
   const names = slotNames.map(slot => loginOf(binding, slot))
-  const live = await liveLogins(opened.server, names)
-  return new Set(slotNames.filter(slot => live.has(loginOf(binding, slot))))
+  const sessions = await liveLogins(opened.server, names)
+  const live = new Set(slotNames.filter(slot => sessions.has(loginOf(binding, slot))))
+  return { live, idle: new Set([...live].filter(slot => sessions.get(loginOf(binding, slot)) === 0)) }
 }

@@ -95,8 +95,8 @@ type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | und
 
 /** One step. Its outcome is undefined when there may be another one. Rejects with errors of the server and of the API server. */
 async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promise<Taken> {
-  const live = await readLogins(ready.opened, facts.binding)
-  const step = nextStep(slotFactsOf(facts, ready, { live, now: deps.clock.now() }))
+  const logins = await readLogins(ready.opened, facts.binding)
+  const step = nextStep(slotFactsOf(facts, ready, { ...logins, now: deps.clock.now() }))
   const slots = slotsOf(facts.binding)
   switch (step.kind) {
     case 'record':

@@ -9,6 +9,7 @@ const at = (minutes: number): Date => new Date(begin.getTime() + minutes * minut
 const facts = (changes: Partial<SlotFacts>): SlotFacts => ({
   slots: [],
   live: new Set<SlotName>(),
+  idle: new Set<SlotName>(),
   held: undefined,
   rotate: undefined,
   maxAgeMilliseconds: 1000 * minute,
@@ -79,12 +80,28 @@ describe('the next step', () => {
   test('two credentials are the most: a third waits until the one that drains is gone', () => {
     const slots = [slot('a', 'Draining', at(-20), at(30)), slot('b', 'Delivered', at(-9))]
     const live = new Set<SlotName>(['a', 'b'])
-    expect(nextStep(facts({ slots, live }))).toEqual({ kind: 'wait', until: at(30), isReady: false })
+    const soon = new Date(begin.getTime() + 5_000)
+    expect(nextStep(facts({ slots, live }))).toEqual({ kind: 'wait', until: soon, isReady: false })
     expect(nextStep(facts({ slots, live, now: at(30) }))).toEqual({ kind: 'drop', slot: 'a' })
+  })
+
+  test('the one that drains ends early when nobody is connected by it and a third is wanted, and only then', () => {
+    const slots = [slot('a', 'Draining', at(-20), at(30)), slot('b', 'Delivered', at(-9))]
+    const present = { slots, live: new Set<SlotName>(['a', 'b']), held: { slot: 'b', issuedAt: at(-9) } as const }
+    const idle = new Set<SlotName>(['a'])
+    expect(nextStep(facts({ ...present, idle, rotate: at(-1) }))).toEqual({ kind: 'drop', slot: 'a' })
+    expect(nextStep(facts({ ...present, idle }))).toMatchObject({ kind: 'wait', isReady: true })
+    expect(nextStep(facts({ ...present, rotate: at(-1) }))).toMatchObject({ kind: 'wait', isReady: true })
   })
 })
 
-type Happening = 'rotate' | 'secret deleted' | { readonly minutes: number } | { readonly crashAfter: number }
+type Happening =
+  | 'rotate'
+  | 'secret deleted'
+  | { readonly connects: SlotName }
+  | { readonly leaves: SlotName }
+  | { readonly minutes: number }
+  | { readonly crashAfter: number }
 
 // The outside: what the server, the Secret and the status hold. Each effect of a step is one part, and a crash can come
 // before any.
@@ -94,6 +111,8 @@ class World {
   readonly live = new Map<SlotName, { issuedAt: Date; proven: boolean }>()
   secret: { slot: SlotName; issuedAt: Date } | undefined
   rotate: Date | undefined
+  /** By which slots somebody is connected. */
+  readonly busy = new Set<SlotName>()
   /** When each credential that was once delivered may end at the earliest. */
   readonly until = new Map<string, Date>()
   readonly overlap = 60 * minute
@@ -105,6 +124,7 @@ class World {
     const next = nextStep({
       slots: this.slots,
       live: new Set(this.live.keys()),
+      idle: new Set([...this.live.keys()].filter(name => !this.busy.has(name))),
       held: this.secret,
       rotate: this.rotate,
       maxAgeMilliseconds: 500 * minute,
@@ -143,6 +163,8 @@ class World {
   happens(event: Happening): void {
     if (event === 'rotate') this.rotate = this.now
     else if (event === 'secret deleted') this.secret = undefined
+    else if ('connects' in event) this.busy.add(event.connects)
+    else if ('leaves' in event) this.busy.delete(event.leaves)
     else if ('minutes' in event) this.now = new Date(this.now.getTime() + event.minutes * minute)
     else this.step(event.crashAfter)
   }
@@ -153,7 +175,8 @@ class World {
       const isHeld = this.secret?.slot === name && this.secret.issuedAt.getTime() === login.issuedAt.getTime()
       expect(isHeld, 'what the Secret holds is never ended').toBe(false)
       const until = this.until.get(this.key(name, login.issuedAt))
-      expect(until === undefined || until <= this.now, 'not before its overlap').toBe(true)
+      const isOver = until === undefined || until <= this.now || !this.busy.has(name)
+      expect(isOver, 'not before its overlap while somebody is connected').toBe(true)
     }
     this.live.delete(name)
   }
@@ -169,6 +192,8 @@ test('whatever breaks off: at most two live, none delivered unproven, none ended
   const event: fc.Arbitrary<Happening> = fc.oneof(
     { weight: 6, arbitrary: fc.record({ crashAfter: fc.integer({ min: 0, max: 5 }) }) },
     { weight: 2, arbitrary: fc.record({ minutes: fc.integer({ min: 1, max: 400 }) }) },
+    { weight: 1, arbitrary: fc.record({ connects: fc.constantFrom<SlotName>('a', 'b') }) },
+    { weight: 1, arbitrary: fc.record({ leaves: fc.constantFrom<SlotName>('a', 'b') }) },
     { weight: 1, arbitrary: fc.constant('rotate' as const) },
     { weight: 1, arbitrary: fc.constant('secret deleted' as const) },
   )

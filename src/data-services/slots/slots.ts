@@ -19,6 +19,8 @@ export type SlotFacts = {
   readonly slots: readonly Slot[]
   /** The slots whose logins exist on the server. */
   readonly live: ReadonlySet<SlotName>
+  /** Those of them by which nobody is connected. */
+  readonly idle: ReadonlySet<SlotName>
   /** Which credential the Secret holds; undefined when there is none or nobody can tell. */
   readonly held: { readonly slot: SlotName; readonly issuedAt: Date } | undefined
   /** A credential that was issued before this is to be replaced. */
@@ -39,6 +41,8 @@ export type Step =
   | { readonly kind: 'wait'; readonly until: Date | undefined; readonly isReady: boolean }
 
 const names: readonly SlotName[] = ['a', 'b']
+/** How soon it is looked again whether anybody is connected by the slot that is in the way. */
+const lookMilliseconds = 5_000
 
 export function nextStep(facts: SlotFacts): Step {
   return settle(facts) ?? drain(facts) ?? renew(facts)
@@ -71,11 +75,32 @@ export function delivered(slots: readonly Slot[], current: Slot, until: Date): r
   })
 }
 
-function drain({ slots, now }: SlotFacts): Step | undefined {
+/**
+ * When its overlap is over. While both slots are taken and another credential is wanted now, as soon as nobody is connected by
+ * the one that drains.
+ */
+function drain(facts: SlotFacts): Step | undefined {
+  const { slots, idle, now } = facts
   const draining = slots.find(({ state }) => state === 'Draining')
   if (draining === undefined) return undefined
   const isOver = draining.until === undefined || draining.until <= now
-  return isOver ? { kind: 'drop', slot: draining.slot } : undefined
+  const isInTheWay = isBlocked(facts) && idle.has(draining.slot)
+  return isOver || isInTheWay ? { kind: 'drop', slot: draining.slot } : undefined
+}
+
+/** Whether another credential is wanted now and no slot is free for it. */
+function isBlocked(facts: SlotFacts): boolean {
+  const current = facts.slots.find(({ state }) => state === 'Delivered')
+  return freeSlot(facts) === undefined && current !== undefined && !isGood(facts, current)
+}
+
+function freeSlot({ slots }: SlotFacts): SlotName | undefined {
+  return names.find(name => slots.every(({ slot }) => slot !== name))
+}
+
+function isGood(facts: SlotFacts, current: Slot): boolean {
+  const end = endOf(facts, current)
+  return end !== undefined && end > facts.now
 }
 
 function renew(facts: SlotFacts): Step {
@@ -89,9 +114,11 @@ function renew(facts: SlotFacts): Step {
   if (isReady && making !== undefined) return { kind: 'drop', slot: making.slot }
   if (isReady) return { kind: 'wait', until: earliest(end, draining?.until), isReady }
   if (making !== undefined) return { kind: 'issue', slot: making }
-  const free = names.find(name => slots.every(({ slot }) => slot !== name))
-  if (free === undefined)
-    return { kind: 'wait', until: draining?.until, isReady: current !== undefined && isHeldNow(facts, current) }
+  const free = freeSlot(facts)
+  if (free === undefined) {
+    const look = new Date(now.getTime() + lookMilliseconds)
+    return { kind: 'wait', until: earliest(look, draining?.until), isReady: current !== undefined && isHeldNow(facts, current) }
+  }
   return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }
 }
 

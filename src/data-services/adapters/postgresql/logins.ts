@@ -52,12 +52,15 @@ export async function ensureLogin(server: Server, wanted: WantedLogin, password:
   )
 }
 
-/** Those of the logins that exist and may log in. */
-export function liveLogins(server: Server, logins: readonly string[]): Promise<ReadonlySet<string>> {
+/** Those of the logins that exist and may log in: how many sessions each has. */
+export function liveLogins(server: Server, logins: readonly string[]): Promise<ReadonlyMap<string, number>> {
   return server.asAdministrator(async session => {
-    const sql = 'SELECT rolname AS name FROM pg_roles WHERE rolname = ANY ($1) AND rolcanlogin'
-    const rows = await session.query<{ name: string }>(sql, [logins])
-    return new Set(rows.map(row => row.name))
+    const rows = await session.query<{ name: string; sessions: number }>(
+      `SELECT rolname AS name, (SELECT count(*)::int FROM pg_stat_activity WHERE usesysid = pg_roles.oid) AS sessions
+       FROM pg_roles WHERE rolname = ANY ($1) AND rolcanlogin`,
+      [logins],
+    )
+    return new Map(rows.map(row => [row.name, row.sessions]))
   })
 }
 

@@ -205,10 +205,10 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     await session.query(`GRANT SELECT ON t TO ${credential.username}`)
     await session.query('SET ROLE NONE')
     await session.query('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC')
-    expect(await liveLogins(server, [credential.username, 'l_absent'])).toEqual(new Set([credential.username]))
+    expect(await liveLogins(server, [credential.username, 'l_absent'])).toEqual(new Map([[credential.username, 1]]))
     await dropLogin(server, id, credential.username)
     await broken
-    expect(await liveLogins(server, [credential.username])).toEqual(new Set())
+    expect(await liveLogins(server, [credential.username])).toEqual(new Map())
     expect(await asAdmin(`SELECT rolname FROM pg_roles WHERE rolname = '${credential.username}' OR rolname LIKE 't_%'`)).toEqual(
       [],
     )
@@ -326,7 +326,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     await client.query(grantsTo(own))
     // A statement that waited for it would be canceled, and this reject.
     await dropLogin(server, own.id, own.credential.username)
-    expect(await liveLogins(server, [own.credential.username])).toEqual(new Set())
+    expect(await liveLogins(server, [own.credential.username])).toEqual(new Map())
     await ensureLogin(server, { id: own.id, name: own.credential.username, access: 'ReadWrite', connections: 5 }, password)
     expect(judge('ReadWrite', own.expected, await observe(server, own.id, own.credential))).toEqual({ kind: 'proven' })
     await dropInstance(server, own.id)
@@ -364,7 +364,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     await asAdmin(`ALTER DATABASE ${id} CONNECTION LIMIT 0`)
     await dropLogin(server, id, credential.username)
     await broken
-    expect(await liveLogins(server, [credential.username])).toEqual(new Set())
+    expect(await liveLogins(server, [credential.username])).toEqual(new Map())
     await dropInstance(server, id)
     expect(await rolesLike(id, credential.username)).toEqual([])
   })
