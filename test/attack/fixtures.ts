@@ -105,7 +105,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
       return status === 200
     })
   }
-  await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
+  for (const name of ['sekisho-system', 'sekisho-data']) await admin.call('POST', '/api/v1/namespaces', namespace(name))
   for (const [name, labels, annotations = {}] of [
     ['acme', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'application' }],
     ['acme-build', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'build' }],
