@@ -1,7 +1,7 @@
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import type { Server, Session } from './adapters/postgresql/server.ts'
+import { databaseError } from './adapters/postgresql/testing/database-error.ts'
 import type { OpenServer } from './servers.ts'
 import { createUsage } from './usage.ts'
 
@@ -20,12 +20,8 @@ function measuring(...answers: readonly (Error | readonly { name: string; bytes:
   return { statements, usage: createUsage({ servers: { of: () => opened }, instancesOf: () => [], clock: systemClock }) }
 }
 
-function refusal(code: string): Error {
-  return Object.assign(new pg.DatabaseError('could not stat file', 1, 'error'), { code })
-}
-
 test('a size that the server does not say is unknown, and asked for again; said, it holds for a minute', async () => {
-  const { usage, statements } = measuring(refusal('58P01'), refusal('57014'), [{ name: 's', bytes: '7' }])
+  const { usage, statements } = measuring(databaseError('58P01'), databaseError('57014'), [{ name: 's', bytes: '7' }])
   expect(await usage('c', 's')).toBeUndefined()
   expect(await usage('c', 's')).toBeUndefined()
   expect(await usage('c', 's')).toBe(7)

@@ -1,6 +1,5 @@
 // Holders of Kubernetes' built-in roles read what is the platform's, by every verb that shows it. RBAC allows them most of
 // it: only the answer of the authorizer counts, which is asked before RBAC, also about what does not exist.
-import { dataServicesNamespace, platformNamespaces } from '../../../src/api/names.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, applyPatch, corePath, groupPath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
@@ -9,7 +8,7 @@ import { judgeApi, messageOfAnswer } from '../judge.ts'
 import { stopped, type Verdict } from '../verdict.ts'
 import { type HolderActor, holderAccounts } from '../world/actors.ts'
 import type { HttpAnswer } from '../world/http.ts'
-import { platformNamespace } from '../world/targets.ts'
+import { dataServicesNamespace, platformNamespace } from '../world/targets.ts'
 import { bindHolder } from './built-in-roles.ts'
 
 const builds = `${neighbourNamespace}-build`
@@ -107,7 +106,7 @@ export const platformReadAttacks: readonly Attack[] = [
       const attempts = (as: HolderActor) => [
         ...namespaces.flatMap(namespace => reserved.flatMap(name => readsOf(as, namespace, name))),
         ...readsOf(as, dataServicesNamespace, 'postgresql-administrator'),
-        ...[...namespaces, ...platformNamespaces].flatMap(namespace => lists(as, namespace)),
+        ...[...namespaces, platformNamespace, dataServicesNamespace].flatMap(namespace => lists(as, namespace)),
         ...ofPlatform(as),
         ...openings(as),
       ]

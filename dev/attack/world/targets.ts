@@ -6,6 +6,8 @@ import { type ClusterSettings, registryHost } from '../../cluster/settings.ts'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 
 export const platformNamespace = 'sekisho-system'
+/** That with the accounts of servers. */
+export const dataServicesNamespace = 'sekisho-data'
 
 type Named = { readonly name: string; readonly namespace: string; readonly address: string; readonly ports: readonly number[] }
 
