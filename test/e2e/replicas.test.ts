@@ -43,7 +43,9 @@ async function rollout(component: Component): Promise<void> {
   expect(done, `${component} rolls out`).toMatchObject({ code: 0 })
 }
 
-type Lease = { readonly spec: { readonly holderIdentity?: string; readonly leaseTransitions?: number } }
+type Lease = {
+  readonly spec: { readonly holderIdentity?: string; readonly renewTime?: string; readonly leaseTransitions?: number }
+}
 
 const leaseOf = async (component: Component): Promise<Lease> =>
   (await platform.admin.call(
@@ -182,17 +184,20 @@ describe('the production form under load', () => {
       await underLoad(async () => {
         const former = await waitUntil('a leader', () => leaderOf(component), { timeoutMilliseconds: limits.rollout })
         disturbed()
-        const lostAt = Date.now()
+        // The kubelet ends it a moment after the API server forgot the pod; until then it renews.
+        let renewedAt = Date.now()
         await kill(former)
         await waitUntil(
           'the next leader',
           async () => {
             const next = await leaderOf(component)
+            const { holderIdentity = '', renewTime } = (await leaseOf(component)).spec
+            if (holderIdentity.startsWith(former) && renewTime) renewedAt = Math.max(renewedAt, Date.parse(renewTime))
             return next !== undefined && next !== former ? next : undefined
           },
           { timeoutMilliseconds: limits.rollout },
         )
-        const seconds = (Date.now() - lostAt) / 1000
+        const seconds = (Date.now() - renewedAt) / 1000
         expect(seconds).toBeLessThan(maxSecondsWithoutLeader)
         await rollout(component)
       })
