@@ -5,7 +5,7 @@ import { codeOf } from './adapters/postgresql/server.ts'
 /** `away`: ask again. `login`: the password of the administrator is refused. `refused`: it answered, and said no. */
 export type ServerTrouble = { readonly kind: 'away' | 'login' | 'refused'; readonly message: string }
 
-const longestText = 300
+const maxText = 300
 /** Invalid authorization, SQLSTATE class 28. */
 const invalidLogin = /^28/
 /** Connection exceptions, too many connections, shutdown, a canceled statement: SQLSTATE classes 08, 53, 57; a lock: 55P03. */
@@ -15,7 +15,7 @@ const passing = /^(08|53|57|55P03)/
 export function troubleOf(error: unknown): ServerTrouble {
   const cause = error instanceof AppError && error.code === 'unavailable' ? error.cause : error
   const code = codeOf(cause)
-  const message = messageOf(error).slice(0, longestText)
+  const message = messageOf(error).slice(0, maxText)
   if (code !== undefined && cause !== error && invalidLogin.test(code)) return { kind: 'login', message }
   if (cause !== error || (code !== undefined && passing.test(code)) || isBroken(error)) return { kind: 'away', message }
   if (code !== undefined) return { kind: 'refused', message }

@@ -44,10 +44,10 @@ export type Registrations = { readonly shipped: () => Promise<readonly ShippedAd
 function switchOf(
   { shipped }: Registrations,
   kinds: readonly AdmissionKind[],
-  told: Pick<LayerSwitch, 'what' | 'alarm' | 'standing'>,
+  described: Pick<LayerSwitch, 'what' | 'alarm' | 'standing'>,
 ): LayerSwitch {
   return {
-    ...told,
+    ...described,
     async keep({ admin }) {
       const ours = (await shipped()).filter(({ kind }) => kinds.includes(kind))
       const answers = await Promise.all(ours.map(async one => ({ one, answer: await admin.request('GET', admissionPath(one)) })))

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { drainingOf, isDue, restMilliseconds } from './decide.ts'
+import { isDue } from '../slots/slots.ts'
+import { drainingOf, restMilliseconds } from './decide.ts'
 import { heldAnnotation } from './desired.ts'
 import type { Facts } from './gather.ts'
 

@@ -4,7 +4,7 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { OpenServer } from '../servers.ts'
-import type { Slot, SlotFacts } from '../slots/slots.ts'
+import { isHeld, type Slot, type SlotFacts } from '../slots/slots.ts'
 import { heldBy } from './desired.ts'
 import type { Facts } from './gather.ts'
 
@@ -62,6 +62,11 @@ export function isOwn({ binding, secret }: Pick<Facts, 'binding' | 'secret'>): b
   return secret !== undefined && controllerOf(secret)?.uid === binding.metadata.uid
 }
 
+/** What the Secret holds, if it is the one that was made for this ServiceBinding. */
+export function heldOf(facts: Pick<Facts, 'binding' | 'secret'>): SlotFacts['held'] {
+  return isOwn(facts) ? heldBy(facts.secret) : undefined
+}
+
 /** As they are recorded. */
 export function slotsOf({ status }: ServiceBinding): readonly Slot[] {
   return (status?.slots ?? []).map(({ slot, state, issuedAt, until }) => ({
@@ -82,13 +87,8 @@ export function restMilliseconds(until: Date | undefined, now: Date): number {
 
 /** The slots that drain, and that the Secret does not hold: each can end when it is due, whatever else is the matter. */
 export function drainingOf(facts: Facts): readonly Slot[] {
-  const held = isOwn(facts) ? heldBy(facts.secret) : undefined
-  const isHeld = ({ slot, issuedAt }: Slot): boolean => held?.slot === slot && held.issuedAt.getTime() === issuedAt.getTime()
-  return slotsOf(facts.binding).filter(slot => slot.state === 'Draining' && !isHeld(slot))
-}
-
-export function isDue({ until }: Slot, now: Date): boolean {
-  return until === undefined || until <= now
+  const held = heldOf(facts)
+  return slotsOf(facts.binding).filter(slot => slot.state === 'Draining' && !isHeld(held, slot))
 }
 
 type Seen = Pick<SlotFacts, 'live' | 'idle' | 'now'>
@@ -99,7 +99,7 @@ export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: See
     slots: slotsOf(facts.binding),
     live,
     idle,
-    held: isOwn(facts) ? heldBy(facts.secret) : undefined,
+    held: heldOf(facts),
     rotate: rotate === undefined ? undefined : new Date(rotate),
     maxAgeMilliseconds: ready.maxAgeMilliseconds,
     overlapMilliseconds: ready.overlapMilliseconds,

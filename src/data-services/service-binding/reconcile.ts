@@ -19,9 +19,9 @@ import type { Refusal } from '../../policy/check.ts'
 import { dropLogin } from '../adapters/postgresql/logins.ts'
 import { troubleOf } from '../server-error.ts'
 import type { OpenServer } from '../servers.ts'
-import { delivered, nextStep, type Slot, type Step } from '../slots/slots.ts'
-import { decide, drainingOf, isDue, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
-import { heldBy, versionOf } from './desired.ts'
+import { delivered, isDue, isHeld, nextStep, type Slot, type Step } from '../slots/slots.ts'
+import { decide, drainingOf, heldOf, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
+import { versionOf } from './desired.ts'
 import { type Facts, type GatherDeps, gather, loginOf, readLogins, slotNames } from './gather.ts'
 import { issue, refresh } from './issue.ts'
 import { nextStatus, type Observation } from './status.ts'
@@ -131,7 +131,7 @@ async function rest(
   ready: Ready,
   { until }: Extract<Step, { kind: 'wait' }>,
 ): Promise<Taken> {
-  const held = isOwn(facts) ? heldBy(facts.secret) : undefined
+  const held = heldOf(facts)
   const refreshed = held && (await refresh(deps, facts, ready, held))
   if (refreshed?.changed === true && refreshed.refusal === undefined) return goOn(facts.binding)
   const refusal = refreshed?.refusal
@@ -154,8 +154,8 @@ function report(
 
 /** What the Secret holds, when it is recorded as delivered. */
 function deliveredBy(facts: Facts, slots: readonly Slot[]): Observation['delivered'] {
-  const held = isOwn(facts) ? heldBy(facts.secret) : undefined
-  const slot = slots.find(one => one.slot === held?.slot && one.issuedAt.getTime() === held.issuedAt.getTime())
+  const held = heldOf(facts)
+  const slot = slots.find(one => isHeld(held, one))
   if (slot?.state !== 'Delivered') return undefined
   return { version: versionOf(facts.secret), principal: loginOf(facts.binding, slot.slot) }
 }

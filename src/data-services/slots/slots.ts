@@ -53,8 +53,7 @@ export function nextStep(facts: SlotFacts): Step {
  * backup.
  */
 function settle({ slots, live, held, now, overlapMilliseconds }: SlotFacts): Step | undefined {
-  const isHeld = (slot: Slot): boolean => held?.slot === slot.slot && held.issuedAt.getTime() === slot.issuedAt.getTime()
-  const current = slots.find(isHeld)
+  const current = slots.find(slot => isHeld(held, slot))
   if (current !== undefined && current.state !== 'Delivered' && live.has(current.slot))
     return { kind: 'record', slots: delivered(slots, current, new Date(now.getTime() + overlapMilliseconds)) }
   if (held !== undefined && live.has(held.slot) && slots.every(({ slot }) => slot !== held.slot))
@@ -83,9 +82,8 @@ function drain(facts: SlotFacts): Step | undefined {
   const { slots, idle, now } = facts
   const draining = slots.find(({ state }) => state === 'Draining')
   if (draining === undefined) return undefined
-  const isOver = draining.until === undefined || draining.until <= now
   const isInTheWay = isBlocked(facts) && idle.has(draining.slot)
-  return isOver || isInTheWay ? { kind: 'drop', slot: draining.slot } : undefined
+  return isDue(draining, now) || isInTheWay ? { kind: 'drop', slot: draining.slot } : undefined
 }
 
 /** Whether another credential is wanted now and no slot is free for it. */
@@ -117,7 +115,7 @@ function renew(facts: SlotFacts): Step {
   const free = freeSlot(facts)
   if (free === undefined) {
     const look = new Date(now.getTime() + lookMilliseconds)
-    return { kind: 'wait', until: earliest(look, draining?.until), isReady: current !== undefined && isHeldNow(facts, current) }
+    return { kind: 'wait', until: earliest(look, draining?.until), isReady: current !== undefined && isHeld(facts.held, current) }
   }
   return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }
 }
@@ -125,14 +123,20 @@ function renew(facts: SlotFacts): Step {
 /** Until when the delivered credential is to be kept; undefined when it is to be replaced in any case. */
 function endOf(facts: SlotFacts, current: Slot): Date | undefined {
   const { rotate, maxAgeMilliseconds } = facts
-  if (!isHeldNow(facts, current)) return undefined
+  if (!isHeld(facts.held, current)) return undefined
   if (rotate !== undefined && rotate > current.issuedAt && rotate <= facts.now) return undefined
   const aged = new Date(current.issuedAt.getTime() + maxAgeMilliseconds)
   return rotate !== undefined && rotate > facts.now ? earliest(aged, rotate) : aged
 }
 
-function isHeldNow({ held }: SlotFacts, { slot, issuedAt }: Slot): boolean {
+/** Whether the Secret holds the credential of this slot, and not a former one of the same name. */
+export function isHeld(held: SlotFacts['held'], { slot, issuedAt }: Slot): boolean {
   return held?.slot === slot && held.issuedAt.getTime() === issuedAt.getTime()
+}
+
+/** Whether a slot that drains is to end now, whoever uses it. */
+export function isDue({ until }: Slot, now: Date): boolean {
+  return until === undefined || until <= now
 }
 
 function earliest(first: Date, second: Date | undefined): Date {

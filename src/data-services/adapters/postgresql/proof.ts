@@ -8,7 +8,7 @@ import { type Credential, codeOf, type Server, type Session } from './server.ts'
 
 /** SQLSTATE: what the server says to somebody who has no right, or no password that it knows. */
 const refusals = new Set(['42501', '28000', '28P01'])
-const longestText = 200
+const maxText = 200
 /** Databases that are tried, besides those that the catalog says it may enter. */
 const triedDatabases = 3
 
@@ -30,7 +30,7 @@ export async function observe(server: Server, id: string, credential: Credential
       canWrite: false,
       canStore: false,
       canOwn: false,
-      refused: messageOf(error).slice(0, longestText),
+      refused: messageOf(error).slice(0, maxText),
     }
   }
 }

@@ -107,10 +107,10 @@ function sessionOf(client: pg.ClientBase): Session {
   }
 }
 
-const longestText = 200
+const maxText = 200
 
 function unreachable(error: unknown): never {
-  const text = messageOf(error).slice(0, longestText)
+  const text = messageOf(error).slice(0, maxText)
   throw new AppError('unavailable', `the server cannot be reached as its administrator: ${text}`, { cause: error })
 }
 
