@@ -28,7 +28,7 @@ test('counts requests of the App and of an installation apart, also the one that
   expect((await fetch(`${github.apiUrl}/repos/acme/shop`, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(304)
   await client.revoke(token)
   expect(spending.refused()).toBe(0)
-  for (const status of [200, 403]) expect((await fetch(`${github.apiUrl}/users/olivia`)).status).toBe(status)
+  for (const status of [200, 403]) expect((await fetch(`${github.apiUrl}/user/1001`)).status).toBe(status)
   expect(spending.refused()).toBe(1)
   expect(Object.fromEntries(spending.byCaller)).toEqual({
     [`app ID ${app.id}`]: { counted: 1, all: 1 },

@@ -105,7 +105,7 @@ export const tokenEndpoint: Bench = {
       const { port } = await clones.call({ do: 'port' })
       const world = await openWorld(`http://127.0.0.1:${port}`, note)
       stops.push(world.close)
-      const workloads = await world.tenants('tenant', tenants)
+      const workloads = await world.tenants('cached', tenants)
       note(`${tenants} tenants have a grant and a pod`)
       const { authority, args } = await certificateFiles(folder)
       const program = { name: 'oidc-provider', path: process.execPath, args: [file('peer-process.ts'), ...args] }
