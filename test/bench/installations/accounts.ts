@@ -104,7 +104,10 @@ export function inCluster(where: Where, from: number, count: number): Promise<vo
   return forAll(numbers(count, from), index => makeAccount(where, index))
 }
 
-/** As it is at `now` after days at rest: each was checked at some time within the interval of its next check. */
+/**
+ * As it is at `now` after days at rest and an hour without controllers: each was checked at some time within the interval of its
+ * next check, and grants, which are looked at every hour, up to an hour before. So the first look finds what is due in an hour.
+ */
 export async function spreadChecks({ admin }: Pick<Where, 'admin'>, now: number): Promise<void> {
   const listed = async <T>({ apiVersion, plural }: { readonly apiVersion: string; readonly plural: string }) =>
     ((await admin.call('GET', `/apis/${apiVersion}/${plural}`)) as { readonly items: readonly T[] }).items
@@ -112,6 +115,7 @@ export async function spreadChecks({ admin }: Pick<Where, 'admin'>, now: number)
   const grants = await listed<RepositoryGrant>(repositoryGrant)
   const ago = (milliseconds: number): string => new Date(now - milliseconds).toISOString()
   const place = ({ metadata }: Installation | RepositoryGrant) => ({ namespace: metadata.namespace, name: metadata.name })
+  const { atRestMilliseconds, inUseMilliseconds } = defaultRecheckTimes
   const ownerInterval = Math.max(hour, (installations.length / ownerChecksPerHour) * hour)
   await forAll(numbers(installations.length), async index => {
     const object = installations[index]
@@ -125,7 +129,7 @@ export async function spreadChecks({ admin }: Pick<Where, 'admin'>, now: number)
     if (object === undefined) return
     // Not in the order of their accounts.
     const share = (((index * 0.618_034) % 1) + 1) % 1
-    const checkedAt = ago(share * defaultRecheckTimes.atRestMilliseconds * spreadOfGrant(object))
+    const checkedAt = ago(share * (atRestMilliseconds + inUseMilliseconds) * spreadOfGrant(object))
     await writeStatus(admin, repositoryGrant, place(object), { checkedAt, decidedAt: ago(300 * hour) })
   })
 }

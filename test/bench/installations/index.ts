@@ -2,7 +2,7 @@
 // happens, for two numbers of accounts. GitHub is the emulator, which enforces its limits by the same clock.
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
 import type { Bench, Figure, Measurement, OpenBench } from '../harness/bench.ts'
-import { figureAtMost } from '../harness/goals.ts'
+import { figureAtLeast, figureAtMost } from '../harness/goals.ts'
 import { grantsOfAccount } from './accounts.ts'
 import { checkedSince, type Hour, notReady, oneHour } from './one-hour.ts'
 import { openWorld, type World } from './world.ts'
@@ -21,6 +21,8 @@ const long = { few: 20, many: 2000, rate: 4 }
 const labels = {
   ofApp: 'requests as the App that GitHub counts, share of its limit',
   ofOne: 'requests with tokens of one installation, most, share of its limit',
+  owners: 'owners checked',
+  grants: 'grants checked',
   refused: 'requests that GitHub refused by its limits',
   lost: 'Installations and grants that are not ready afterwards',
 } as const
@@ -39,8 +41,8 @@ function figuresOf(hour: Hour, hours: number): readonly Figure[] {
   return [
     { label: 'Installations', value: accounts, unit: '' },
     { label: 'grants', value: hour.grants.length, unit: '' },
-    { label: 'owners checked', value: checked.owners, unit: '' },
-    { label: 'grants checked', value: checked.grants, unit: '' },
+    { label: labels.owners, value: checked.owners, unit: '' },
+    { label: labels.grants, value: checked.grants, unit: '' },
     { label: 'requests as the App that GitHub counts', value: ofApp / hours, unit: 'an hour' },
     { label: labels.ofApp, value: share(ofApp), unit: '' },
     { label: 'requests with tokens of one installation, most', value: Math.max(0, ...ofInstallations) / hours, unit: 'an hour' },
@@ -67,6 +69,8 @@ function atRest(world: World, accounts: number, seconds: number): Measurement {
     goals: [
       figureAtMost(labels.ofApp, 0.2),
       figureAtMost(labels.ofOne, 0.2),
+      figureAtLeast(labels.owners, 1),
+      figureAtLeast(labels.grants, 1),
       figureAtMost(labels.refused, 0),
       figureAtMost(labels.lost, 0),
     ],
