@@ -10,7 +10,7 @@ import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { whoIs } from '../../kubernetes/who-is.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, subjectsText } from './access-text.ts'
+import { permissionsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 
 type WithdrawOptions = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 type AnswerOptions = WithdrawOptions & { readonly reason: string }

@@ -11,7 +11,7 @@ import { installations, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { until } from '../../kubernetes/until.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, subjectsText } from './access-text.ts'
+import { permissionsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 import { resultOf } from './show-grants.ts'
 
 type Subject = RepositoryGrant['spec']['subjects'][number]

@@ -10,7 +10,7 @@ import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, refsText, subjectsText } from './access-text.ts'
+import { permissionsText, refsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 import { deliveredCure, deliveredOf } from './delivered.ts'
 
 /** A grant as the commands print it for programs: part of their contract. */

@@ -7,7 +7,7 @@ import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { clusterGrantPolicies, grantPolicies } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText } from '../grants/access-text.ts'
+import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 
 type Policy = GrantPolicy | ClusterGrantPolicy
 type Rule = Policy['spec']['rules'][number]
