@@ -249,6 +249,17 @@ describe('a policy that requires approval', () => {
     expect(decisionRecord(both, decision)).toMatchObject({ outcome: 'allowed', details: { approvedBy: ['erin', 'olivia'] } })
   })
 
+  test.each([
+    [{ contents: 'read' as const }, 'Approved'],
+    [{ contents: 'write' as const }, 'Denied'],
+  ])('that is deleted while a grant waits leaves %j to the other rules: %s, whoever had approved', (permissions, expected) => {
+    const writing = of(policy({ effect: 'RequireApproval', approvals: 2, permissions }))
+    const object = { ...fresh, spec: { ...fresh.spec, permissions } } as RepositoryGrant
+    const asked = facts({ object, policies: writing, answer: found })
+    const waiting = { ...object, status: nextStatus(asked, decide(asked)) } as RepositoryGrant
+    expect(decide(facts({ object: waiting, answer: found, answers: by('erin') })).ruling?.decision).toBe(expected)
+  })
+
   test('asks GitHub before people are asked, and again about what a check denied', () => {
     expect(isDeniedUnasked(facts({ policies }))).toBe(false)
     const status = { ...approved.status, decision: 'Denied' as const, rule: 'requester-has-access' }
