@@ -25,7 +25,13 @@ test('there is a role for every name, and an admin has the rights of a developer
   const halting = verbs.map(verb => `${verb} halts.github.sekisho.dev`)
   const policies = [...verbs, 'delete'].map(verb => `${verb} grantpolicies.github.sekisho.dev`)
   const approving = ['create', 'delete'].map(verb => `${verb} grantapprovals.github.sekisho.dev`)
-  expect([...admin.difference(developer)]).toEqual([...approving, ...policies, ...halting, 'list auditentries.sekisho.dev'])
+  expect([...admin.difference(developer)]).toEqual([
+    ...approving,
+    ...policies,
+    ...halting,
+    'approve repositorygrants.github.sekisho.dev',
+    'list auditentries.sekisho.dev',
+  ])
 })
 
 describe.each([...rolesByName])('%s', (name, rules) => {
