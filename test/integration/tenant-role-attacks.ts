@@ -179,6 +179,14 @@ export function tenantRoleAttacks(tenant: string) {
       },
     ],
     [
+      'RoleBinding to cluster-admin of the group of cluster administrators',
+      {
+        method: 'POST',
+        path: `${rbac}/namespaces/${tenant}/rolebindings`,
+        body: binding('RoleBinding', 'cluster-admin', { ...everybody, name: 'system:masters' }),
+      },
+    ],
+    [
       'RoleBinding to the own role',
       {
         method: 'POST',
