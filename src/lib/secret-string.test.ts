@@ -33,7 +33,11 @@ test.each([
 const stateless = `ghs_12345_eyJhbGciOiJSUzI1NiJ9.${'eyJpc3MiOiJnaXRodWIifQ'.repeat(21)}.c2ln-bmF0_dXJl`
 
 test.each([
-  ['in a line of JSON, behind an escaped line break', JSON.stringify({ error: `fatal:\n${stateless}` }), '{"error":"fatal:\\n[redacted]"}'],
+  [
+    'in a line of JSON, behind an escaped line break',
+    JSON.stringify({ error: `fatal:\n${stateless}` }),
+    '{"error":"fatal:\\n[redacted]"}',
+  ],
   ['in an address within an address', encodeURIComponent(`https://x:${stateless}@h`), 'https%3A%2F%2Fx%3A[redacted]%40h'],
   ['glued to a word', `password=x${stateless}`, 'password=x[redacted]'],
   ['as a JWT behind an escaped line break', JSON.stringify(`\neyJhbGciOiJFUzI1NiJ9.${'a'.repeat(30)}.b`), '"\\n[redacted]"'],

@@ -73,7 +73,8 @@ describe.each([...rolesByName])('%s', (name, rules) => {
     for (const kind of kinds) {
       if (!kind.namespaced) expect(kind.options.tenantAccess, kind.plural).toBeUndefined()
       const ending = ` ${kind.plural}.${kind.group}`
-      const verbs = verbsOf(name, kind).map(verb => verb + ending)
+      const isApproval = name === tenantRoles.admin && kind.plural === 'repositorygrants'
+      const verbs = [...verbsOf(name, kind), ...(isApproval ? ['approve'] : [])].map(verb => verb + ending)
       expect(granted.filter(right => right.endsWith(ending)).sort()).toEqual(verbs.sort())
     }
   })

@@ -125,9 +125,15 @@ test('while nobody signs, the refusal is known before a token is asked for, and 
   expect(client.mintRefusal(5)).toBeUndefined()
   const failed = await Promise.allSettled([client.app(), client.app(), client.app()])
   expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-  expect(client.mintRefusal(5)).toMatchObject({ code: 'unavailable', message: expect.stringContaining('signer'), retryAfterSeconds: 5 })
+  expect(client.mintRefusal(5)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('signer'),
+    retryAfterSeconds: 5,
+  })
   const before = asked
-  await expect(client.mint({ installationId: 5, repositoryIds: [1], permissions: { contents: 'read' } })).rejects.toThrow('signer')
+  await expect(client.mint({ installationId: 5, repositoryIds: [1], permissions: { contents: 'read' } })).rejects.toThrow(
+    'signer',
+  )
   expect([asked, github.asked]).toEqual([before, []])
   // Each failure makes the next pause longer, up to half a minute.
   for (const seconds of [5, 5, 8, 16, 30, 30]) {

@@ -414,6 +414,7 @@ describe('the token desk', () => {
     const [acme, globex] = [environment(), environment()]
     const grant = { ...globex.grant, metadata: { ...globex.grant.metadata, namespace: 'globex' } }
     globex.state.grant = grant
+    globex.state.installation = { ...installationObject, metadata: { ...installationObject.metadata, namespace: 'globex' } }
     globex.state.tokensPerHour = 1
     const twenty = Array.from({ length: 20 }, (_none, at) => ({ ...runner, uid: `pod-${at}` }))
     const answers = await Promise.allSettled([

@@ -2,8 +2,8 @@
 // answers, with the form. Pure. The form has the UID of the grant that the person sees: another one of the name makes it a
 // refusal, never the approval of something else. Names and reasons are texts of others: escaped and cut.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
-import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { permissionsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { ApprovalLifetime } from '../../grants/answer-grant.ts'

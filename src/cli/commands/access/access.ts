@@ -12,8 +12,8 @@ import {
   type Span,
 } from '../../../api/audit/access/grant-intervals.ts'
 import { shortActor, shortPerson } from '../../../api/audit/actor-text.ts'
-import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 import { serviceAccountUser } from '../../../api/builtin/service-account-user.ts'
+import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { json, type PlainFormat, table } from '../../output.ts'

@@ -48,10 +48,12 @@ const besides =
 
 test('a token with a control sequence in it is not shown, nor the rest of one through which the log is cut', () => {
   const token = `ghs_${'a1'.repeat(20)}`
-  expect(cleanLog(`clone https://x:${token.slice(0, 12)}\u001b[0m${token.slice(12)}@h\n`).text).toBe('clone https://x:[redacted]@h\n')
+  expect(cleanLog(`clone https://x:${token.slice(0, 12)}\u001b[0m${token.slice(12)}@h\n`).text).toBe(
+    'clone https://x:[redacted]@h\n',
+  )
   const cut = `${token}@h\n${'.'.repeat(999)}\n`
   for (let lost = 1; lost < token.length; lost++) {
-    const rest = '\n'.repeat(65_536 - cut.length + lost)
+    const rest = `${' '.repeat(65_535 - cut.length + lost)}\n`
     expect(cleanLog(`https://x:${cut}${rest}`).text).not.toContain('a1')
   }
 })
