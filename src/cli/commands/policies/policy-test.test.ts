@@ -2,9 +2,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { KubeError } from '../../../kube/client/errors.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ResourceType } from '../../../api/resource.ts'
+import { KubeError } from '../../../kube/client/errors.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { policyTest } from './policy-test.ts'
 
@@ -50,7 +50,11 @@ spec:
 `
 
 async function tested(
-  { text: written = policy, more = [], ...options }: { readonly since?: string; readonly text?: string; readonly more?: readonly object[] },
+  {
+    text: written = policy,
+    more = [],
+    ...options
+  }: { readonly since?: string; readonly text?: string; readonly more?: readonly object[] },
   pages: readonly (readonly object[])[] = [[]],
 ) {
   const file = join(folder, 'new.yaml')
@@ -95,9 +99,15 @@ test('for who may not read ClusterGrantPolicies, nothing ends because one is not
   const [inSecret, pushes] = [grant('in-secret', 'acme/shop'), grant('pushes', 'acme/handbook')]
   const spec = { ...inSecret.spec, delivery: 'Secret' }
   const writing = { ...pushes.spec, permissions: { contents: 'write' }, subjects: [{ kind: 'ServiceAccount', name: 'release' }] }
-  const rule = "{name: push, effect: Allow, permissions: {contents: write}, subjects: [{kind: ServiceAccount, name: release}]}"
+  const rule = '{name: push, effect: Allow, permissions: {contents: write}, subjects: [{kind: ServiceAccount, name: release}]}'
   const text = policy.replace(/ {2}- .*\n$/, `  - ${rule}\n`)
-  const { rows } = await tested({ text, more: [{ ...inSecret, spec }, { ...pushes, spec: writing }] })
+  const { rows } = await tested({
+    text,
+    more: [
+      { ...inSecret, spec },
+      { ...pushes, spec: writing },
+    ],
+  })
   expect(rows).toEqual([
     ['acme/read-shop', 'as before', ''],
     ['acme/read-docs', 'as before', ''],

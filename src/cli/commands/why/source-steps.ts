@@ -100,7 +100,8 @@ function cureOfGrant({ spec, status }: RepositoryGrant, sync: RemoteSync | undef
   if (ofApplication.has(findCondition(status?.conditions, 'Ready')?.reason ?? ''))
     return 'delete the grant and create it again for the Application that is there now'
   const { reason } = findCondition(status?.conditions, 'Ready') ?? {}
-  if (reason === grantReasons.deniedByPerson) return 'ask who denied it (sekisho grants explain); it is decided again when they take it back'
+  if (reason === grantReasons.deniedByPerson)
+    return 'ask who denied it (sekisho grants explain); it is decided again when they take it back'
   if (reason === grantReasons.deniedByPolicy || reason === grantReasons.deniedByGrantPolicy)
     return 'ask for less, or ask those who write what is allowed: an admin of the tenant a GrantPolicy, a platform admin a ClusterGrantPolicy; the grant is then decided again by itself'
   const who = personText(spec.requestedBy, status?.requester?.login)
