@@ -135,11 +135,12 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
   const { desk, githubApps, certificateAuthorities } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
+  const endpointsOf = async (name: string) => (await githubApps.get(name)).endpoints
   /** For kinds that follow a repository. */
   const following = {
     meter,
     tokens: desk,
-    endpointsOf: async (name: string) => (await githubApps.get(name)).endpoints,
+    endpointsOf,
     sweepMilliseconds: settings.sweepSeconds * 1000,
   }
   const accounts = {
@@ -204,7 +205,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createGitHubReportController({
       ...shared,
       tokens: desk,
-      endpointsOf: async name => (await githubApps.get(name)).endpoints,
+      endpointsOf,
       appIdOf: async name => (await githubApps.get(name)).appId,
       publicUrl: settings.publicUrl,
     }),
