@@ -128,9 +128,7 @@ export const serviceInstance = defineKind({
     ),
     version: optional(text({ description: 'The version of the server, such as `15.18`.', max: 64 })),
     plan: optional(text({ description: 'The plan that the instance has.', max: 63 })),
-    end: optional(
-      choice(['Kept', 'Deleted'], { description: 'What became of the data, once this object is being deleted.' }),
-    ),
+    end: optional(choice(['Kept', 'Deleted'], { description: 'What became of the data, once this object is being deleted.' })),
     usage: optional(
       object(
         {

@@ -2,8 +2,8 @@
 // finalizer is there for that alone. data-services, which does these things, has no database of the platform. Decides nothing.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { ResourceType } from '../../api/resource.ts'
-import { recordFinalizer } from '../../api/services/service-finalizers.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import { recordFinalizer } from '../../api/services/service-finalizers.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'

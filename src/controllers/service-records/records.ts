@@ -1,8 +1,9 @@
 // What the audit log has about services of tenants and their credentials: a function of what data-services reports in the status,
 // which nobody else can write. Pure. A record says what has happened; each is one for its object, slot and time, so that saying
 // it again adds nothing.
-import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
+
 import { application } from '../../api/apps/application.ts'
+import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { serviceFinalizers } from '../../api/services/service-finalizers.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'

@@ -22,5 +22,11 @@ test('another credential of the same slot is another one; what was never deliver
   ]
   expect(endedOf({ slots }, again, now)).toEqual([{ slot: 'a', issuedAt: time(1), endedAt: time(30) }])
   expect(endedOf({ slots: [{ slot: 'a', state: 'Making', issuedAt: time(1) }] }, [], now)).toBeUndefined()
-  expect(endedOf({ slots }, slots.map(one => ({ ...one, issuedAt: new Date(one.issuedAt) })), now)).toBeUndefined()
+  expect(
+    endedOf(
+      { slots },
+      slots.map(one => ({ ...one, issuedAt: new Date(one.issuedAt) })),
+      now,
+    ),
+  ).toBeUndefined()
 })

@@ -2,7 +2,7 @@
 // is about to fit does not flap.
 import { serviceInstanceReasons as reasons } from '../../api/services/service-instance.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
-import { amountOf } from '../../lib/text/quantity.ts'
+import { mebibytesOf } from '../../lib/text/quantity.ts'
 import type { Plan } from './decide.ts'
 
 /** `near`: nearly full. `over`: it takes more than its plan has, and writes will end. `ended`: they have. */
@@ -21,6 +21,7 @@ export type PlanFacts = {
   readonly now: Date
 }
 
+const mebibyte = 1024 * 1024
 /** Of the plan: where it is said, and where it is no longer. */
 const [nearFrom, nearUntil] = [0.8, 0.75]
 /** Where writes come back. */
@@ -31,7 +32,7 @@ export const graceMilliseconds = 60 * 60_000
 
 export function planStand({ before, bytes, plan, now }: PlanFacts): PlanStand {
   if (bytes === undefined) return before
-  const used = bytes / amountOf(plan.limits.storage)
+  const used = bytes / mebibyte / mebibytesOf(plan.limits.storage)
   if (used <= fitsFrom) return { standing: nearness(used, before), overSince: undefined }
   const overSince = before.overSince ?? (used > 1 ? now : undefined)
   if (before.standing === 'ended') return { standing: 'ended', overSince }

@@ -3,12 +3,12 @@
 // when no ServiceBinding uses it any more, and by the name that the status has.
 
 import { serviceClassReasons } from '../../api/services/service-class.ts'
+import { instanceFinalizer } from '../../api/services/service-finalizers.ts'
 import {
   serviceInstanceReasons as reasons,
   type ServiceInstance,
   serviceInstance as serviceInstances,
 } from '../../api/services/service-instance.ts'
-import { instanceFinalizer } from '../../api/services/service-finalizers.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

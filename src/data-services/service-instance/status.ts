@@ -78,7 +78,8 @@ function usageOf(
   return { storage: `${mebibytes}Mi`, measuredAt: now.toISOString(), ...defined({ overSince }) }
 }
 
-const wireTimeOf = (time: string | undefined): string | undefined => (time === undefined ? undefined : new Date(time).toISOString())
+const wireTimeOf = (time: string | undefined): string | undefined =>
+  time === undefined ? undefined : new Date(time).toISOString()
 
 /** How it stood to its plan when that was last found, as the status says it. */
 export function standBefore({ status }: ServiceInstance): PlanStand {

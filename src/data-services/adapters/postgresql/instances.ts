@@ -175,8 +175,7 @@ export async function dropInstance(server: Server, id: string): Promise<void> {
 /** Our own that are members of its roles: of bindings, and of tasks that broke off. */
 async function loginsOf(session: Session, { owner, reader, remover }: InstanceNames): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
-  for (const role of [owner, reader, remover])
-    for (const { name } of await membersOf(session, role, ownLogin)) names.add(name)
+  for (const role of [owner, reader, remover]) for (const { name } of await membersOf(session, role, ownLogin)) names.add(name)
   return names
 }
 
