@@ -72,13 +72,19 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
           provisioned: 'False',
           refusal: { reason: reasons.provisioning, message: 'the platform is making the database' },
         })
-  const observation = await provision(deps, { instance: begun, opened, decision })
   const version = facts.serviceClass?.status?.version
-  const written = await write(begun, { id, plan, ...(version && { version }), ...observation })
-  // The status says it before it is done: the next run does it.
-  if (endsNow(written) && !endsNow(begun)) return requeueAfter(1)
-  return requeueAfter(observation.refusal === undefined ? measureMilliseconds : retryMilliseconds)
+  const attempt = async (on: ServiceInstance): Promise<Attempt> => {
+    const observation = await provision(deps, { instance: on, opened, decision })
+    const written = await write(on, { id, plan, ...(version && { version }), ...observation })
+    return { written, wait: observation.refusal === undefined ? measureMilliseconds : retryMilliseconds }
+  }
+  const { written, wait } = await attempt(begun)
+  // The status says it before it is done.
+  const isDecided = endsNow(written) && !endsNow(begun)
+  return requeueAfter(isDecided ? (await attempt(written)).wait : wait)
 }
+
+type Attempt = { readonly written: ServiceInstance; readonly wait: number }
 
 function endsNow(instance: ServiceInstance): boolean {
   return standBefore(instance).standing === 'ended'
