@@ -266,15 +266,10 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
     await at(2, on)
     const key = { namespace: on.namespace, name: 'shop' }
-    // As the controllers do, which alone may.
     const controllers = await withClientOf('sekisho-controllers')
-    const { apiVersion, kind } = serviceBinding
-    const annotations = { [rolledOutAnnotation]: '2' }
-    const spec = { service: { kind: 'ServiceInstance' as const, name: 'db' } }
-    const told = { apiVersion, kind, metadata: { ...key, annotations }, spec }
-    await controllers.apply(serviceBinding, told, { fieldManager: 'sekisho.dev/application', force: true })
+    const told = { metadata: { annotations: { [rolledOutAnnotation]: '2' } } }
+    await controllers.mergePatch(serviceBinding, key, told, { fieldManager: 'sekisho.dev/application' })
     await on.touch(serviceBinding, 'shop')
-    // It is looked every five seconds; somebody is connected.
     expect(await session.query('SELECT 1 AS one')).toMatchObject({ rows: [{ one: 1 }] })
     expect((await on.ready()).status?.slots).toHaveLength(2)
     await session.end()

@@ -1,5 +1,5 @@
-// What data-services reports, in the audit log: on a real API server as the controllers' ServiceAccount, and before the objects are
-// gone. The test is the process data-services, with its ServiceAccount.
+// What data-services reports, in the audit log: on a real API server as the controllers' ServiceAccount, and before the objects
+// are gone. The test is the process data-services, with its ServiceAccount.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { bindingFinalizer, recordFinalizer } from '../../src/api/services/service-finalizers.ts'

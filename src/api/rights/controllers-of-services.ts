@@ -17,6 +17,14 @@ export const controllersRightsOfServices: readonly Right[] = [
     verbs: ['list', 'watch'],
     usedBy: [applicationCaches, serviceRecords],
   },
+  // Whether pods of an Application, or commands, are older than a credential.
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['pods'],
+    verbs: ['list'],
+    usedBy: ['src/controllers/application/services/rolled-out.ts'],
+  },
   // Credentials of services: what a report on GitHub must not repeat.
   {
     place: 'application',

@@ -228,12 +228,7 @@ const clusterWide: readonly Right[] = [
     group: '',
     resources: ['pods'],
     verbs: cached,
-    usedBy: [
-      applicationCaches,
-      controllerOf('remote-sync'),
-      'src/controllers/tenant/end/end-namespaces.ts',
-      'src/controllers/application/services/rolled-out.ts',
-    ],
+    usedBy: [applicationCaches, controllerOf('remote-sync'), 'src/controllers/tenant/end/end-namespaces.ts'],
   },
   {
     place: 'cluster',

@@ -1,4 +1,5 @@
-// Wires the controllers that record what data-services reports. Decides nothing. docs/adr/0105-what-data-services-leaves-in-the-log-and-on-the-server.md
+// Wires the controllers that record what data-services reports. Decides nothing.
+// docs/adr/0105-what-data-services-leaves-in-the-log-and-on-the-server.md
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'

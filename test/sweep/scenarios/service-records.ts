@@ -1,5 +1,5 @@
-// A database and its credential come, are replaced and go, as data-services reports it, which the scenario plays: the log has each
-// of that once, before the objects are gone.
+// A database and its credential come, are replaced and go, as data-services reports it, which the scenario plays: the log has
+// each of that once, before the objects are gone.
 import type { ResourceType } from '../../../src/api/resource.ts'
 import { serviceBinding } from '../../../src/api/services/service-binding.ts'
 import { bindingFinalizer, instanceFinalizer, recordFinalizer } from '../../../src/api/services/service-finalizers.ts'

@@ -1,6 +1,6 @@
-// Whether the logins of an instance may write. Where writes ended, each acts as a role that reads, deletes and truncates, and is no
-// member of the tenant's role any more; nobody takes a right from the owner of a table. What breaks off is done again by the mark
-// on that role, which is set before the first change and says `ended` after the last.
+// Whether the logins of an instance may write. Where writes ended, each acts as a role that reads, deletes and truncates, and is
+// no member of the tenant's role any more; nobody takes a right from the owner of a table. What breaks off is done again by the
+// mark on that role, which is set before the first change and says `ended` after the last.
 import { loginPattern, namesOf, quoted } from './identifiers.ts'
 import { membersOf } from './memberships.ts'
 import { inTransaction, type Server, type Session } from './server.ts'
