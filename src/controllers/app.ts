@@ -51,6 +51,7 @@ import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
 import { createServiceProxyController } from './service-proxy/index.ts'
 import { createServiceProxyMetrics } from './service-proxy/metrics.ts'
+import { createServiceRecordControllers } from './service-records/index.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
@@ -174,6 +175,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createAppSecretController({ ...shared, keys: appSecrets.keys }),
     createApplicationController({ ...shared, ...domains, ...{ renderer, ingress, registry, certificateIssuers, tags } }),
     createDomainClaimController(shared),
+    ...createServiceRecordControllers(onGitHub),
     createAppPipelineController({ ...shared, ...following, ingress }),
     createPreviewApprovalController({ ...shared, ...following, audit: store.audit }),
     createRemoteSyncController({
