@@ -214,8 +214,8 @@ module.exports = {
       name: 'data-services-know-no-sibling',
       severity: 'error',
       comment: 'What two controllers of services share is a file of src/data-services, an adapter, or of src/controllers/kit.',
-      from: { path: '^src/data-services/(service-[^/]+)/' },
-      to: { path: '^src/data-services/service-[^/]+/', pathNot: '^src/data-services/$1/' },
+      from: { path: '^src/data-services/(service-[^/]+|bucket)/' },
+      to: { path: '^src/data-services/(service-[^/]+|bucket)/', pathNot: '^src/data-services/$1/' },
     },
     layer(
       'adapters-know-no-cluster',

@@ -3,7 +3,7 @@ import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../a
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
-import type { Plan } from './decide.ts'
+import type { Plan } from '../offer.ts'
 
 export type ServiceInstanceStatus = NonNullable<ServiceInstance['status']>
 

@@ -39,14 +39,14 @@ describe('an Application waits', () => {
 
 describe('an Application is refused', () => {
   test('without the instance', () => {
-    expect(problem([entryOf({ instance: undefined, serviceClass: undefined })])).toEqual({
+    expect(problem([entryOf({ service: undefined, serviceClass: undefined })])).toEqual({
       reason: 'ServiceNotFound',
       message: 'spec.services[db].instance: there is no ServiceInstance shop-db: create it, or correct the name',
     })
   })
 
   test('while the instance is being deleted, with the cure for that', () => {
-    const found = problem([entryOf({ instance: undefined, serviceClass: undefined, instanceEnds: true })])
+    const found = problem([entryOf({ service: undefined, serviceClass: undefined, serviceEnds: true })])
     expect([found?.reason, found?.message]).toEqual(['ServiceNotFound', expect.stringContaining('remove the entry')])
   })
 

@@ -55,7 +55,7 @@ test('without a credential there is no way, whatever the entry names: the class 
 test('what is being deleted counts as absent, but the way stays open until it is gone', () => {
   if (instance === undefined) throw new Error('the entry of the tests has no instance')
   expect(facts({ instance: leaving(instance) })).toMatchObject({
-    services: [{ instance: undefined, instanceEnds: true }],
+    services: [{ service: undefined, serviceEnds: true }],
     reach: way,
   })
   expect(facts({ serviceClass: leaving(classOf()) })).toMatchObject({ services: [{ serviceClass: undefined }], reach: way })
