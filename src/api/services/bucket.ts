@@ -113,12 +113,19 @@ export const bucket = defineKind({
           min: 3,
           max: 63,
           pattern: dnsLabel,
+          rules: [
+            {
+              rule: "!self.matches('^[bp][a-z2-7]{26}$')",
+              message: 'names of this form are those that the platform gives: choose another one',
+              reason: 'FieldValueInvalid',
+            },
+          ],
         }),
       ),
       versioning: optional(
         flag({
           description:
-            'Whether the store keeps former versions of objects. What was switched on and is omitted stays; `false` ends it for new versions. The store must have the capability.',
+            'Whether the store keeps former versions of objects. When omitted, or `false`, it keeps no new ones. The store must have the capability.',
         }),
       ),
       cors: optional(corsField),
@@ -153,6 +160,7 @@ export const bucket = defineKind({
   ),
   status: {
     bucket: optional(text({ description: 'The name of the bucket in the store.', max: 63 })),
+    externalId: optional(text({ description: 'What the tag of the bucket in the store says of whose it is.', max: 63 })),
     endpoint: optional(text({ description: 'The URL of the store, for clients of S3.', max: 512 })),
     region: optional(text({ description: 'The region that clients of S3 sign for.', max: 63 })),
     plan: optional(text({ description: 'The plan that the bucket has.', max: 63 })),

@@ -19,6 +19,11 @@ export function check(opened: OpenServer): Promise<Answer> {
   return opened.type === 'postgresql' ? providers.postgresql.check(opened) : providers.bucket.check(opened)
 }
 
+/** Rejects with what the adapter rejects with. */
+export function leave(opened: OpenServer): Promise<void> {
+  return opened.type === 'postgresql' ? providers.postgresql.leave(opened) : providers.bucket.leave(opened)
+}
+
 export function close(opened: OpenServer): Promise<void> {
   return opened.type === 'postgresql' ? providers.postgresql.close(opened) : providers.bucket.close(opened)
 }

@@ -17,5 +17,6 @@ export const postgresqlProvider: Provider<'postgresql'> = {
     return { type: 'postgresql', server: connectServer({ host, port, ...(tls && { tls }) }, administrator), host, port, tls }
   },
   check: async ({ server }) => ({ type: 'postgresql', ...(await checkServer(server)) }),
+  async leave() {},
   close: ({ server }) => server.close(),
 }

@@ -5,7 +5,8 @@ import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { ServerFacts } from '../adapters/postgresql/server-check.ts'
 import type { Server } from '../adapters/postgresql/server.ts'
-import type { Capabilities, Store } from '../adapters/s3/store.ts'
+import type { Store } from '../adapters/s3/store.ts'
+import type { Capabilities } from '../adapters/s3/store-check.ts'
 
 export type OpenDatabases = {
   readonly type: 'postgresql'
@@ -41,6 +42,8 @@ export type Provider<T extends ServiceType = ServiceType> = {
   readonly connect: (serviceClass: ServiceClass, account: Account, ca: string | undefined) => Extract<OpenServer, { type: T }>
   /** Rejects with what the adapter rejects with. */
   readonly check: (opened: Extract<OpenServer, { type: T }>) => Promise<Answer>
+  /** Ends what the platform keeps there for itself. Rejects as `check` does. */
+  readonly leave: (opened: Extract<OpenServer, { type: T }>) => Promise<void>
   readonly close: (opened: Extract<OpenServer, { type: T }>) => Promise<void>
 }
 

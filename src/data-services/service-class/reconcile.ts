@@ -8,6 +8,8 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { leave } from '../providers/by-type.ts'
+import { troubleOf } from '../server-error.ts'
 import type { Servers } from '../servers.ts'
 import { decide } from './decide.ts'
 import { gather } from './gather.ts'
@@ -45,8 +47,19 @@ async function end(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise<
     await deps.status.write(serviceClass, endingStatus(serviceClass, length, deps.clock.now()))
     return requeueAfter(askAgainMilliseconds)
   }
+  await leaveServer(deps, serviceClass)
   await deps.servers.forget(name)
   return undefined
+}
+
+/** A server that does not answer keeps what the platform had there: a class goes, whatever became of its server. */
+async function leaveServer({ servers }: ServiceClassDeps, { metadata, spec }: ServiceClass): Promise<void> {
+  const opened = servers.of(metadata.name, spec.type)
+  try {
+    if (opened !== undefined) await leave(opened)
+  } catch (error) {
+    troubleOf(error)
+  }
 }
 
 /** Idempotent. */

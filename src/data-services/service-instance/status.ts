@@ -1,9 +1,10 @@
 // The status of a ServiceInstance. Pure.
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
-import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { Plan } from '../offer.ts'
+import { standingOf, storageAfter } from '../standing.ts'
 
 export type ServiceInstanceStatus = NonNullable<ServiceInstance['status']>
 
@@ -20,9 +21,7 @@ export type Observation = {
   readonly storage?: number
 }
 
-const mebibyte = 1024 * 1024
-/** A size that changed by less is not written: instances at rest write nothing. */
-const notable = 0.05
+const good = { reason: reasons.provisioned, message: 'the instance exists on the server' }
 
 /** Equal to the status before when nothing changed, whatever `now` is. */
 export function nextStatus(instance: ServiceInstance, observation: Observation, now: Date): ServiceInstanceStatus {
@@ -31,7 +30,7 @@ export function nextStatus(instance: ServiceInstance, observation: Observation, 
   const { id, endpoint, version, plan } = observation
   return {
     observedGeneration: generation,
-    conditions: mergeConditions(before?.conditions, conditionsOf(instance, observation), generation, now),
+    conditions: mergeConditions(before?.conditions, standingOf(before?.conditions, observation, good), generation, now),
     ...defined({
       externalId: id ?? before?.externalId,
       endpoint: endpoint ?? before?.endpoint,
@@ -42,21 +41,8 @@ export function nextStatus(instance: ServiceInstance, observation: Observation, 
   }
 }
 
-function conditionsOf({ status: before }: ServiceInstance, { provisioned, refusal }: Observation): readonly WantedCondition[] {
-  const good = { reason: reasons.provisioned, message: 'the instance exists on the server' }
-  const known = findCondition(before?.conditions, 'Provisioned')
-  const now = refusal ?? good
-  const kept = known ?? { status: 'Unknown', ...now }
-  return [
-    provisioned === undefined ? { ...kept, type: 'Provisioned' } : { type: 'Provisioned', status: provisioned, ...now },
-    { type: 'Ready', status: refusal === undefined ? 'True' : 'False', ...now },
-  ]
-}
-
 function usageOf(before: ServiceInstanceStatus['usage'], bytes: number | undefined, now: Date): ServiceInstanceStatus['usage'] {
   if (bytes === undefined) return before
-  const mebibytes = Math.max(1, Math.ceil(bytes / mebibyte))
-  const former = /^(\d+)Mi$/.exec(String(before?.storage ?? ''))?.[1]
-  if (former !== undefined && Math.abs(Number(former) - mebibytes) <= Number(former) * notable) return before
-  return { storage: `${mebibytes}Mi`, measuredAt: now.toISOString() }
+  const storage = storageAfter(before?.storage, bytes)
+  return storage === undefined ? before : { storage, measuredAt: now.toISOString() }
 }

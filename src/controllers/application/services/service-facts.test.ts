@@ -14,7 +14,7 @@ const application: Application = {
   spec: { chart: 'web', services: [{ name: 'db', instance: 'shop-db', access: 'ReadWrite' }] },
 }
 
-const instance = entryOf().instance
+const instance = entryOf().service as ServiceInstance
 const leaving = <T extends ServiceBinding | ServiceInstance | ServiceClass>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
@@ -33,6 +33,7 @@ function facts(stored: Stored, spec: Application['spec'] = application.spec) {
     {
       serviceBindings: { byIndex: (_index: string, uid: string) => (uid === 'uid-shop' ? bindings : []) },
       serviceInstances: { get: ({ name }) => (name === 'shop-db' ? found.instance : undefined) },
+      buckets: { get: () => undefined },
       serviceClasses: { get: ({ name }) => (name === 'postgresql' ? found.serviceClass : undefined) },
     },
     { ...application, spec },
@@ -43,7 +44,7 @@ const way = [{ cidrs: ['10.0.7.12/32'], port: 5432 }]
 
 test('an entry has its binding, instance and class, and pods reach the server, once', () => {
   const { services, reach } = facts({ bindings: [bindingOf(), { ...bindingOf(), metadata: { name: 'other' } }] })
-  expect(services).toMatchObject([{ binding: bindingOf(), instance, serviceClass: classOf() }])
+  expect(services).toMatchObject([{ binding: bindingOf(), service: instance, serviceClass: classOf() }])
   expect(reach).toEqual(way)
 })
 
@@ -53,7 +54,6 @@ test('without a credential there is no way, whatever the entry names: the class 
 })
 
 test('what is being deleted counts as absent, but the way stays open until it is gone', () => {
-  if (instance === undefined) throw new Error('the entry of the tests has no instance')
   expect(facts({ instance: leaving(instance) })).toMatchObject({
     services: [{ service: undefined, serviceEnds: true }],
     reach: way,
@@ -61,7 +61,7 @@ test('what is being deleted counts as absent, but the way stays open until it is
   expect(facts({ serviceClass: leaving(classOf()) })).toMatchObject({ services: [{ serviceClass: undefined }], reach: way })
   expect(facts({ bindings: [leaving(bindingOf())] })).toMatchObject({ services: [{ binding: undefined }], reach: way })
   expect(facts({ instance: undefined }).reach).toEqual([])
-  expect(facts({ instance: undefined }).services[0]).not.toHaveProperty('instanceEnds')
+  expect(facts({ instance: undefined }).services[0]).not.toHaveProperty('serviceEnds')
 })
 
 test('the way stays open for pods of an earlier release, whose entry is gone, and is not opened before there is a credential', () => {

@@ -26,6 +26,7 @@ export function classOf(more: Partial<ServiceClass['spec']> = {}): ServiceClass 
       plans: [{ name: 'small', limits: { connections: 20, storage: '1Gi' } }],
       reach: { cidrs: ['10.0.7.12/32'] },
       allowIsolated: false,
+      ownNames: false,
       credentials: { maxAgeDays: 30, overlapMinutes: 60 },
       ...more,
     },
@@ -66,7 +67,7 @@ export function entryOf(more: Partial<ServiceEntry> = {}): ServiceEntry {
     use: wanted,
     bindingName: ownedBindingName('shop', wanted),
     binding: bindingOf(),
-    instance,
+    service: instance,
     serviceClass: classOf(),
     ...more,
   }
