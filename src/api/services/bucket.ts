@@ -125,7 +125,7 @@ export const bucket = defineKind({
       versioning: optional(
         flag({
           description:
-            'Whether the store keeps former versions of objects. When omitted, or `false`, it keeps no new ones. The store must have the capability.',
+            'Whether the store keeps former versions of objects. When omitted it stays as it is, at first off; `false` ends it for new versions. The store must have the capability.',
         }),
       ),
       cors: optional(corsField),

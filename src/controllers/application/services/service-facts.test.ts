@@ -1,6 +1,7 @@
 // What the caches say of an Application's services: which objects count, and what pods reach while something of it goes.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
+import type { Bucket } from '../../../api/services/bucket.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'
@@ -23,6 +24,7 @@ const leaving = <T extends ServiceBinding | ServiceInstance | ServiceClass>(obje
 type Stored = {
   readonly bindings?: readonly ServiceBinding[]
   readonly instance?: ServiceInstance | undefined
+  readonly bucket?: Bucket
   readonly serviceClass?: ServiceClass | undefined
 }
 
@@ -33,7 +35,7 @@ function facts(stored: Stored, spec: Application['spec'] = application.spec) {
     {
       serviceBindings: { byIndex: (_index: string, uid: string) => (uid === 'uid-shop' ? bindings : []) },
       serviceInstances: { get: ({ name }) => (name === 'shop-db' ? found.instance : undefined) },
-      buckets: { get: () => undefined },
+      buckets: { get: ({ name }) => (name === 'shop-db' ? stored.bucket : undefined) },
       serviceClasses: { get: ({ name }) => (name === 'postgresql' ? found.serviceClass : undefined) },
     },
     { ...application, spec },
@@ -46,6 +48,16 @@ test('an entry has its binding, instance and class, and pods reach the server, o
   const { services, reach } = facts({ bindings: [bindingOf(), { ...bindingOf(), metadata: { name: 'other' } }] })
   expect(services).toMatchObject([{ binding: bindingOf(), service: instance, serviceClass: classOf() }])
   expect(reach).toEqual(way)
+})
+
+test('an entry of a bucket has the Bucket of its name, and pods reach the store', () => {
+  const bucket = { ...instance, kind: 'Bucket', metadata: { namespace: 'acme', name: 'shop-db', uid: 'uid-bucket' } } as unknown as Bucket
+  const store = classOf({ type: 'bucket', provider: { s3: { endpoint: 'https://s3.test' } } } as object)
+  const binding = bindingOf()
+  const ofBucket = { ...binding, spec: { ...binding.spec, service: { kind: 'Bucket' as const, name: 'shop-db' } } }
+  const services = [{ name: 'db', bucket: 'shop-db', access: 'ReadWrite' as const }]
+  const found = facts({ bucket, serviceClass: store, bindings: [ofBucket] }, { ...application.spec, services })
+  expect(found).toMatchObject({ services: [{ service: bucket }], reach: [{ cidrs: ['10.0.7.12/32'], port: 443 }] })
 })
 
 test('without a credential there is no way, whatever the entry names: the class may not be offered to the tenant', () => {

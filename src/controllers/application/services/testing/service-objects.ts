@@ -33,6 +33,11 @@ export function classOf(more: Partial<ServiceClass['spec']> = {}): ServiceClass 
   }
 }
 
+/** An entry of a bucket. */
+export function bucketUse(more: Partial<ServiceUse> = {}): ServiceUse {
+  return { name: 'pictures', bucket: 'shop-pictures', access: 'ReadWrite', ...more }
+}
+
 const instance: ServiceInstance = {
   apiVersion,
   kind: serviceInstance.kind,
