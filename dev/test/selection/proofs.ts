@@ -143,7 +143,7 @@ export const proofs: readonly Proof[] = [
       'prisma/**',
       'deploy/{base,standalone,rbac}/**',
       'Dockerfile',
-      'dev/{up,postgres,images}/**',
+      'dev/{up,postgres,versitygw,images}/**',
     ],
     part: 'standalone',
     longSeconds: 110,
@@ -194,7 +194,7 @@ export const crashParts: readonly string[] = ['crashes-1', 'crashes-2', 'crashes
 export const provenElsewhere: readonly string[] = [
   'src/{lib,api,identity,policy,store,retention,web,services,cli,broker,data-services,kube,github,process}/**',
   'src/controllers/**',
-  'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test}/**',
+  'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test,versitygw}/**',
   'dev/{command-line,demo,images,kpack,up}/**',
   'test/{attack,bench,browser,e2e,faults,fixtures,integration,platform,proxies,rights,server,soak}/**',
   'deploy/**',

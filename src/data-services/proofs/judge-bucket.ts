@@ -81,6 +81,9 @@ export function judgeBucket({ access, prefix }: Pick<Grant, 'access' | 'prefix'>
   return { kind: 'proven' }
 }
 
+/** The names of all attempts. */
+export const attemptsOf = { within: keysOf(within), outside: keysOf(outside), never: keysOf(never) }
+
 function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): readonly K[] {
   return Object.keys(record) as K[]
 }

@@ -30,7 +30,9 @@ export type WantedBucket = {
   readonly name: string
   /** As `bucketId` makes it. */
   readonly owner: string
+  /** Undefined: as it is. */
   readonly versioning?: boolean | undefined
+  /** Undefined: none. */
   readonly cors?: readonly CorsRule[] | undefined
 }
 /** `missing`: it is not there, and must not be made anew. `foreign`: a bucket of this name is another's. */
@@ -89,7 +91,8 @@ async function create(s3: S3Client, { name, owner }: WantedBucket, region: strin
 }
 type Region = NonNullable<NonNullable<CreateBucketCommandInput['CreateBucketConfiguration']>['LocationConstraint']>
 
-async function setVersioning(s3: S3Client, { name, versioning = false }: WantedBucket): Promise<void> {
+async function setVersioning(s3: S3Client, { name, versioning }: WantedBucket): Promise<void> {
+  if (versioning === undefined) return
   const present = await orUndefined(s3.send(new GetBucketVersioningCommand({ Bucket: name })), isNotImplemented)
   if ((present?.Status === 'Enabled') === versioning) return
   const Status = versioning ? 'Enabled' : 'Suspended'
@@ -102,8 +105,8 @@ async function setCors(s3: S3Client, { name, cors = [] }: WantedBucket): Promise
   const wanted = cors.map(rule => ({
     AllowedOrigins: [...rule.origins],
     AllowedMethods: [...rule.methods],
-    ...(rule.headers && { AllowedHeaders: [...rule.headers] }),
-    ...(rule.exposedHeaders && { ExposeHeaders: [...rule.exposedHeaders] }),
+    ...(rule.headers?.length && { AllowedHeaders: [...rule.headers] }),
+    ...(rule.exposedHeaders?.length && { ExposeHeaders: [...rule.exposedHeaders] }),
     ...(rule.maxAgeSeconds !== undefined && { MaxAgeSeconds: rule.maxAgeSeconds }),
   }))
   if (sameJson(present?.CORSRules ?? [], wanted)) return

@@ -9,7 +9,7 @@ export type BucketOwner = { readonly tenantUid: string; readonly namespace: stri
 /** S3's rules for names, without dots, with which certificates for subdomains do not work. */
 const bucket = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/
 /** Nothing that a policy reads as a wildcard or a variable, and no part that a file system reads as a way up. */
-const prefix = /^([A-Za-z0-9_-][A-Za-z0-9._=-]*\/)+$/
+const prefix = /^([A-Za-z0-9_-][A-Za-z0-9._-]*\/)+$/
 const maxPrefix = 128
 
 /** What is written into the tag of a bucket; also the name of one that has none of its own. */

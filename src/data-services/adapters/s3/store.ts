@@ -43,6 +43,11 @@ const sockets = 8
 /** AWS's own IAM is one for all regions, and takes signatures of this one. */
 const globalIam = { host: 'iam.amazonaws.com', region: 'us-east-1' }
 
+// Memory (turns at buckets and users of a store): name → the work that waits
+//   life: until the work has ended
+//   bound: what the controllers of services do at once
+//   freshness: none is needed: it says nothing of the store
+//   replicas: leader only
 /** Connects when first used. */
 export function connectStore(address: StoreAddress, administrator: StoreKey): Store {
   const { ca, answerMilliseconds = usualAnswerMilliseconds } = address

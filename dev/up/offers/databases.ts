@@ -2,12 +2,12 @@
 // and its authority. The password is made once and kept in the Secret that data services read.
 import { randomBytes } from 'node:crypto'
 import { stringify } from 'yaml'
-import type { Progress } from '../cluster/progress.ts'
-import type { ClusterSettings } from '../cluster/settings.ts'
-import { databaseAuthority } from '../postgres/platform-server.ts'
-import { ensureTenantsServer, tenantsAdministrator } from '../postgres/tenants-server.ts'
-import type { Kubectl } from './kubectl.ts'
-import { secretData } from './secrets/secret.ts'
+import type { Progress } from '../../cluster/progress.ts'
+import type { ClusterSettings } from '../../cluster/settings.ts'
+import { databaseAuthority } from '../../postgres/platform-server.ts'
+import { ensureTenantsServer, tenantsAdministrator } from '../../postgres/tenants-server.ts'
+import type { Kubectl } from '../kubectl.ts'
+import { secretData } from '../secrets/secret.ts'
 
 const namespace = 'sekisho-data'
 const className = 'postgresql'
