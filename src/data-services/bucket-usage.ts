@@ -16,7 +16,13 @@ const perMinute = 60
 //   bound: 10,000 classes
 //   freshness: none is needed: one that is forgotten may measure again
 //   replicas: leader only
-export function createBucketUsage({ servers, clock }: { readonly servers: Pick<Servers, 'of'>; readonly clock: Clock }): BucketUsage {
+export function createBucketUsage({
+  servers,
+  clock,
+}: {
+  readonly servers: Pick<Servers, 'of'>
+  readonly clock: Clock
+}): BucketUsage {
   const pace = createKeyedBuckets({ burst: perMinute, millisecondsPerToken: 60_000 / perMinute }, clock)
   return async (serviceClass, bucket) => {
     const opened = servers.of(serviceClass, 'bucket')

@@ -3,7 +3,13 @@ import { isNotable, standingOf, storageAfter } from './standing.ts'
 
 const good = { reason: 'Provisioned', message: 'it exists' }
 const refusal = { reason: 'ServerUnreachable', message: 'no answer' }
-const known = { type: 'Provisioned', status: 'True', ...good, lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 } as const
+const known = {
+  type: 'Provisioned',
+  status: 'True',
+  ...good,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  observedGeneration: 1,
+} as const
 
 test('a server that does not answer takes nothing back: what exists is still said to exist', () => {
   expect(standingOf([known], { refusal }, good)).toMatchObject([
@@ -11,7 +17,10 @@ test('a server that does not answer takes nothing back: what exists is still sai
     { type: 'Ready', status: 'False', reason: 'ServerUnreachable' },
   ])
   expect(standingOf(undefined, { refusal }, good)).toMatchObject([{ status: 'Unknown' }, { status: 'False' }])
-  expect(standingOf([known], { provisioned: 'True', refusal: undefined }, good)).toMatchObject([{ status: 'True' }, { status: 'True' }])
+  expect(standingOf([known], { provisioned: 'True', refusal: undefined }, good)).toMatchObject([
+    { status: 'True' },
+    { status: 'True' },
+  ])
 })
 
 test('a size is written when it changed by more than a twentieth', () => {

@@ -6,7 +6,12 @@ import { type Application, application } from '../../src/api/apps/application.ts
 import { release } from '../../src/api/apps/release.ts'
 import { deployments, networkPolicies, secrets } from '../../src/api/builtin/index.ts'
 import { ownedBindingName } from '../../src/api/services/application-services.ts'
-import { bindingSecretKeys, bindingSecretName, bindingSecretType, bucketSecretKeys } from '../../src/api/services/binding-secret.ts'
+import {
+  bindingSecretKeys,
+  bindingSecretName,
+  bindingSecretType,
+  bucketSecretKeys,
+} from '../../src/api/services/binding-secret.ts'
 import { bucket } from '../../src/api/services/bucket.ts'
 import { type ServiceBinding, serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
@@ -26,7 +31,13 @@ const renderer = withCharts()
 
 type Platform = Fixture & { readonly dataServices: KubeClient; readonly className: string }
 
-async function running({ allowIsolated = false, ofClass = {} }: { allowIsolated?: boolean; ofClass?: object } = {}): Promise<Platform> {
+async function running({
+  allowIsolated = false,
+  ofClass = {},
+}: {
+  allowIsolated?: boolean
+  ofClass?: object
+} = {}): Promise<Platform> {
   const fixture = await withFixture()
   const dataServices = await withClientOf('sekisho-data-services')
   await makeChart(fixture, { builtIn: 'web' })
@@ -86,7 +97,12 @@ function made({ client, namespace }: Platform, name: string): Promise<ServiceBin
 }
 
 /** What data-services does when it has made and tried a credential: first the Secret, then the status. */
-async function deliver(on: Platform, name: string, version: number, type: keyof typeof bindingSecretType = 'postgresql'): Promise<void> {
+async function deliver(
+  on: Platform,
+  name: string,
+  version: number,
+  type: keyof typeof bindingSecretType = 'postgresql',
+): Promise<void> {
   const { dataServices, namespace } = on
   const binding = await made(on, name)
   const secret = bindingSecretName(name)
@@ -97,7 +113,9 @@ async function deliver(on: Platform, name: string, version: number, type: keyof 
       kind: 'Secret',
       metadata: { namespace, name: secret, ownerReferences: [ownerReference(binding, { controller: true })] },
       type: bindingSecretType[type],
-      stringData: Object.fromEntries((type === 'bucket' ? bucketSecretKeys : bindingSecretKeys).map(key => [key, `${key}-${version}`])),
+      stringData: Object.fromEntries(
+        (type === 'bucket' ? bucketSecretKeys : bindingSecretKeys).map(key => [key, `${key}-${version}`]),
+      ),
     },
     { fieldManager: 'sekisho.dev/service-binding' },
   )

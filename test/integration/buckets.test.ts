@@ -135,10 +135,19 @@ describe('in a shared store', () => {
     const made = await on.bucketReady()
     const serviceClassNow = await on.classReady()
     expect(serviceClassNow.status?.capabilities).toMatchObject({ versioning: true })
-    expect(made.status).toMatchObject({ bucket: values['bucket'], endpoint: program.endpoint.origin, region: 'us-east-1', plan: 'small' })
+    expect(made.status).toMatchObject({
+      bucket: values['bucket'],
+      endpoint: program.endpoint.origin,
+      region: 'us-east-1',
+      plan: 'small',
+    })
     const { Status } = await asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: values['bucket'] })))
     expect(Status).toBe('Enabled')
-    expect(bound.status).toMatchObject({ binding: { name: 'binding-shop' }, version: 1, slots: [{ slot: 'a', state: 'Delivered' }] })
+    expect(bound.status).toMatchObject({
+      binding: { name: 'binding-shop' },
+      version: 1,
+      slots: [{ slot: 'a', state: 'Delivered' }],
+    })
     for (const said of [bound, made, serviceClassNow]) {
       expect(JSON.stringify(said)).not.toContain(values['secret-access-key'])
       expect(JSON.stringify(said)).not.toContain(program.key.secretAccessKey.reveal())
@@ -189,7 +198,10 @@ describe('in a shared store', () => {
       await rotate(on, version)
       const seen = [...written]
       // Each has read the Secret anew since, as pods do in a rollout; then the overlap ends.
-      await waitUntil('every writer to come round', async () => written.every((n, mine) => n >= (seen[mine] ?? 0) + 2) || undefined)
+      await waitUntil(
+        'every writer to come round',
+        async () => written.every((n, mine) => n >= (seen[mine] ?? 0) + 2) || undefined,
+      )
       on.later(6 * minute)
       await on.touch(serviceBinding, 'shop')
       await on.drained()
@@ -242,7 +254,9 @@ describe('in a shared store', () => {
     await on.bucketReady('BucketNotEmpty')
     await on.client.mergePatch(bucket, key, { spec: { emptyWhenDeleted: true } }, { fieldManager: 'test' })
     await gone(on.client, bucket, key)
-    await expect(asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: first['bucket'] })))).rejects.toThrow('NoSuchBucket')
+    await expect(asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: first['bucket'] })))).rejects.toThrow(
+      'NoSuchBucket',
+    )
   })
 
   test('a bucket that the store lost is said, and no empty one takes its place', async () => {
@@ -269,7 +283,12 @@ describe('in a shared store', () => {
     await on.binding()
     await on.ready('BucketNotReady')
     // It goes, and takes nothing with it.
-    await on.client.mergePatch(bucket, { namespace: on.namespace, name: 'pictures' }, { spec: { whenDeleted: 'Delete', emptyWhenDeleted: true } }, { fieldManager: 'test' })
+    await on.client.mergePatch(
+      bucket,
+      { namespace: on.namespace, name: 'pictures' },
+      { spec: { whenDeleted: 'Delete', emptyWhenDeleted: true } },
+      { fieldManager: 'test' },
+    )
     await on.client.delete(serviceBinding, { namespace: on.namespace, name: 'shop' })
     await on.client.delete(bucket, { namespace: on.namespace, name: 'pictures' })
     await gone(on.client, bucket, { namespace: on.namespace, name: 'pictures' })

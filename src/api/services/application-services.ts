@@ -136,7 +136,9 @@ export function serviceOf({ instance, bucket }: Pick<ServiceUse, 'instance' | 'b
 }
 
 /** The variables of an entry, and the key of the credential that each has. */
-export function serviceEnvironment(use: Pick<ServiceUse, 'env' | 'instance' | 'bucket' | 'prefix'>): Readonly<Record<string, string>> {
+export function serviceEnvironment(
+  use: Pick<ServiceUse, 'env' | 'instance' | 'bucket' | 'prefix'>,
+): Readonly<Record<string, string>> {
   if (use.env !== undefined) return use.env
   const own = defaultServiceEnvironment[serviceOf(use).kind]
   return use.prefix === undefined ? own : { ...own, [prefixVariable]: bindingPrefixKey }

@@ -74,9 +74,7 @@ const corsField = list(
           unique: 'set',
         }),
       ),
-      maxAgeSeconds: optional(
-        integer({ description: 'How long a browser may keep the answer.', min: 0, max: 86_400 }),
-      ),
+      maxAgeSeconds: optional(integer({ description: 'How long a browser may keep the answer.', min: 0, max: 86_400 })),
     },
     { description: 'One rule.' },
   ),
@@ -104,7 +102,11 @@ export const bucket = defineKind({
         pattern: dnsLabel,
       }),
       plan: optional(
-        text({ description: 'The name of a plan of the ServiceClass. Its default plan when omitted.', max: 63, pattern: dnsLabel }),
+        text({
+          description: 'The name of a plan of the ServiceClass. Its default plan when omitted.',
+          max: 63,
+          pattern: dnsLabel,
+        }),
       ),
       name: optional(
         text({
@@ -170,7 +172,9 @@ export const bucket = defineKind({
           storage: bytes({ description: 'How much space the objects take.', most: '1Ei' }),
           objects: integer({ description: 'How many objects there are.', min: 0, max: Number.MAX_SAFE_INTEGER }),
           partial: optional(
-            flag({ description: 'Set when there are more objects than the platform counts: the numbers are of those that it counted.' }),
+            flag({
+              description: 'Set when there are more objects than the platform counts: the numbers are of those that it counted.',
+            }),
           ),
           measuredAt: timestamp('When that was measured.'),
         },

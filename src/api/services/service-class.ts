@@ -24,7 +24,8 @@ const reasons = defineReasons({
       'It is being deleted, and ServiceInstances or Buckets still have it. The message says how many. The server is kept reachable for them.',
     AdminSecretMissing:
       'The namespace `sekisho-data` has no Secret of the name in `provider`, or it lacks a key. The message says which. A platform admin creates it.',
-    LoginRefused: 'The server refuses the account in the Secret: its user name, password or key. A platform admin corrects the Secret.',
+    LoginRefused:
+      'The server refuses the account in the Secret: its user name, password or key. A platform admin corrects the Secret.',
     RightsInsufficient:
       'The account in the Secret lacks a right on the server that the platform needs. The message names it. A platform admin grants it there.',
     ServerUnsuitable:
@@ -41,7 +42,7 @@ export const defaultConnections = 20
 export const serviceClassReasons = reasons.names
 
 /** No user, path, query or fragment. */
-const storeUrl = "^https?://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$"
+const storeUrl = '^https?://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$'
 
 const secretName = (description: string) => text({ description, max: 253, pattern: dnsSubdomain })
 
@@ -98,7 +99,8 @@ const postgresqlField = object(
 const s3Field = object(
   {
     endpoint: text({
-      description: 'The URL of the store, by which the platform and the pods of tenants reach it, such as `https://s3.example.com`.',
+      description:
+        'The URL of the store, by which the platform and the pods of tenants reach it, such as `https://s3.example.com`.',
       max: 512,
       pattern: storeUrl,
     }),
@@ -162,7 +164,10 @@ const planField = object(
             max: 500,
           }),
         ),
-        storage: bytes({ description: 'How much space one instance or bucket may take on the server, such as `1Gi`.', most: '100Ti' }),
+        storage: bytes({
+          description: 'How much space one instance or bucket may take on the server, such as `1Gi`.',
+          most: '100Ti',
+        }),
       },
       { description: 'What one instance or bucket may use.' },
     ),

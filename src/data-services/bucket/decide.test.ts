@@ -5,14 +5,35 @@ import { tenant } from '../../api/tenancy/tenant.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
 
-const condition = (type: string, status: string, reason: string) => ({ type, status, reason, message: 'x', lastTransitionTime: 't', observedGeneration: 1 })
+const condition = (type: string, status: string, reason: string) => ({
+  type,
+  status,
+  reason,
+  message: 'x',
+  lastTransitionTime: 't',
+  observedGeneration: 1,
+})
 
 type Changes = { readonly spec?: object; readonly status?: object; readonly ofClass?: object; readonly capabilities?: object }
 
-function decided({ spec = {}, status, ofClass = {}, capabilities = { versioning: true, cors: true, lifecycle: false } }: Changes) {
+function decided({
+  spec = {},
+  status,
+  ofClass = {},
+  capabilities = { versioning: true, cors: true, lifecycle: false },
+}: Changes) {
   const facts = {
-    bucket: { ...typeOf(bucket), metadata: { namespace: 'acme', name: 'pictures', uid: 'u' }, spec: { class: 'c', ...spec }, status },
-    tenant: { ...typeOf(tenant), metadata: { name: 'acme', uid: 'tenant-uid', labels: { tier: 'gold' } }, spec: { namespace: 'acme' } },
+    bucket: {
+      ...typeOf(bucket),
+      metadata: { namespace: 'acme', name: 'pictures', uid: 'u' },
+      spec: { class: 'c', ...spec },
+      status,
+    },
+    tenant: {
+      ...typeOf(tenant),
+      metadata: { name: 'acme', uid: 'tenant-uid', labels: { tier: 'gold' } },
+      spec: { namespace: 'acme' },
+    },
     serviceClass: {
       ...typeOf(serviceClass),
       metadata: { name: 'c' },
@@ -43,7 +64,12 @@ test('a name of its own is the name in the store, and says nothing of the owner'
 
 test('what it has it keeps, whatever the class and the Tenant say since, and is not made anew', () => {
   const status = { bucket: 'shop-pictures', externalId: 'bold', conditions: [condition('Provisioned', 'True', 'Provisioned')] }
-  expect(decided({ spec: { name: 'shop-pictures' }, status })).toMatchObject({ kind: 'keep', name: 'shop-pictures', owner: 'bold', mayCreate: false })
+  expect(decided({ spec: { name: 'shop-pictures' }, status })).toMatchObject({
+    kind: 'keep',
+    name: 'shop-pictures',
+    owner: 'bold',
+    mayCreate: false,
+  })
   const lost = { ...status, conditions: [condition('Provisioned', 'False', 'BucketMissing')] }
   expect(decided({ spec: { name: 'shop-pictures' }, status: lost })).toMatchObject({ mayCreate: false })
 })
@@ -52,7 +78,11 @@ test.each<[string, Changes, string]>([
   ['a class for databases', { ofClass: { type: 'postgresql' } }, 'ClassOfOtherType'],
   ['a class for others', { ofClass: { tenants: { matchLabels: { tier: 'free' } } } }, 'ClassNotAllowed'],
   ['a plan that is not there', { spec: { plan: 'large' } }, 'PlanNotFound'],
-  ['versions that the store does not keep', { spec: { versioning: true }, capabilities: { versioning: false } }, 'CapabilityMissing'],
+  [
+    'versions that the store does not keep',
+    { spec: { versioning: true }, capabilities: { versioning: false } },
+    'CapabilityMissing',
+  ],
   ['rules for browsers that the store does not have', { spec: { cors: [{}] }, capabilities: {} }, 'CapabilityMissing'],
 ])('%s: refused', (_, changes, reason) => {
   expect(decided(changes)).toMatchObject({ kind: 'refused', reason })

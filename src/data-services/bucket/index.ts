@@ -31,7 +31,8 @@ export function createBucketController(parts: DataServicesParts): ControllerDefi
       // The last ServiceBinding of a Bucket that is being deleted ends it.
       watches(
         serviceBinding,
-        ({ metadata: { namespace = '' }, spec: { service } }) => (service.kind === 'Bucket' ? [{ namespace, name: service.name }] : []),
+        ({ metadata: { namespace = '' }, spec: { service } }) =>
+          service.kind === 'Bucket' ? [{ namespace, name: service.name }] : [],
         { predicate: ({ new: present }) => present === undefined },
       ),
     ],

@@ -88,7 +88,10 @@ function lostRefusal(ensured: EnsuredBucket, name: string): Refusal | undefined 
   if (ensured === 'missing')
     return { reason: reasons.bucketMissing, message: `the store does not have the bucket ${name} of this object any more` }
   if (ensured === 'foreign')
-    return { reason: reasons.nameTaken, message: `the store has a bucket ${name} that is not of this object: choose another name` }
+    return {
+      reason: reasons.nameTaken,
+      message: `the store has a bucket ${name} that is not of this object: choose another name`,
+    }
   return undefined
 }
 
@@ -110,7 +113,10 @@ async function end(deps: BucketDeps, bucket: Bucket): Promise<Outcome | undefine
     const removed = await removeBucket(opened.store, { name, owner, empty })
     if (removed === 'gone') return undefined
     if (removed === 'more')
-      return await refuse({ reason: reasons.emptying, message: 'the platform deletes the objects in the bucket' }, stepMilliseconds)
+      return await refuse(
+        { reason: reasons.emptying, message: 'the platform deletes the objects in the bucket' },
+        stepMilliseconds,
+      )
     const message = `the bucket ${name} has objects: delete them, set spec.emptyWhenDeleted to true, or spec.whenDeleted to Keep`
     return await refuse({ reason: reasons.bucketNotEmpty, message }, retryMilliseconds)
   } catch (error) {

@@ -43,7 +43,8 @@ export function nextStatus(bucket: Bucket, observation: Observation, now: Date):
 function usageAfter(before: BucketStatus['usage'], usage: BucketUsage | undefined, now: Date): BucketStatus['usage'] {
   if (usage === undefined) return before
   const storage = storageAfter(before?.storage, usage.bytes)
-  const isSame = storage === undefined && !isNotable(before?.objects, usage.objects) && (before?.partial === true) !== usage.complete
+  const isSame =
+    storage === undefined && !isNotable(before?.objects, usage.objects) && (before?.partial === true) !== usage.complete
   if (before !== undefined && isSame) return before
   return {
     storage: storage ?? before?.storage ?? '1Mi',

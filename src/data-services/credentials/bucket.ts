@@ -1,15 +1,15 @@
 // Keys of a bucket as credentials: each slot is a user of the store with one policy and one key.
 import { bindingAuthorityKey, bindingPrefixKey, bindingProvider } from '../../api/services/binding-secret.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import { SecretString } from '../../lib/secret-string.ts'
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
 import { observe } from '../adapters/s3/proof.ts'
 import type { StoreKey } from '../adapters/s3/store.ts'
 import { dropUser, ensureUser, issueKey, liveUsers } from '../adapters/s3/users.ts'
 import { judgeBucket } from '../proofs/judge-bucket.ts'
-import type { OpenStore } from '../providers/provider.ts'
-import { type Credentials, type Key, secretOf, slotNames } from './credentials.ts'
+import { type OpenStore, secretIn } from '../providers/provider.ts'
+import { type Credentials, type Key, slotNames } from './credentials.ts'
 import { principalOf } from './principal.ts'
-import { SecretString } from '../../lib/secret-string.ts'
 
 /** `bucket`: its name in the store. */
 export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bucket: string): Credentials {
@@ -46,5 +46,5 @@ export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bu
 }
 
 function storeKeyOf(key: Key): StoreKey {
-  return { accessKeyId: secretOf(key, 'access-key-id').reveal(), secretAccessKey: secretOf(key, 'secret-access-key') }
+  return { accessKeyId: secretIn(key, 'access-key-id').reveal(), secretAccessKey: secretIn(key, 'secret-access-key') }
 }

@@ -30,10 +30,3 @@ export type Credentials = {
 }
 
 export const slotNames: readonly SlotName[] = ['a', 'b']
-
-/** One value of a key that is complete. */
-export function secretOf(key: Key, entry: string): SecretString {
-  const value = key[entry]
-  if (value === undefined) throw new Error(`the key has no ${entry}`)
-  return value
-}

@@ -8,8 +8,8 @@ import { namesOf, type SlotName } from '../adapters/postgresql/identifiers.ts'
 import { type Access, actsAs, dropLogin, ensureLogin, liveLogins } from '../adapters/postgresql/logins.ts'
 import { observe } from '../adapters/postgresql/proof.ts'
 import { judge } from '../proofs/judge.ts'
-import type { OpenDatabases } from '../providers/provider.ts'
-import { type Credentials, secretOf, slotNames, type Values } from './credentials.ts'
+import { type OpenDatabases, secretIn } from '../providers/provider.ts'
+import { type Credentials, slotNames, type Values } from './credentials.ts'
 import { principalOf } from './principal.ts'
 
 const passwordBytes = 32
@@ -33,11 +33,11 @@ export function databaseCredentials(opened: OpenDatabases, binding: ServiceBindi
     },
     async prove(slot, key) {
       const username = loginOf(slot)
-      const facts = await observe(server, id, { username, password: secretOf(key, 'password') })
+      const facts = await observe(server, id, { username, password: secretIn(key, 'password') })
       return judge(access, { login: username, role: actsAs({ id, access }) }, facts)
     },
     drop: slot => dropLogin(server, id, loginOf(slot)),
-    valuesOf: (slot, key) => valuesOf(opened, namesOf(id).database, loginOf(slot), secretOf(key, 'password')),
+    valuesOf: (slot, key) => valuesOf(opened, namesOf(id).database, loginOf(slot), secretIn(key, 'password')),
   }
 }
 

@@ -2,7 +2,7 @@
 import { s3Of } from '../../api/services/provider.ts'
 import { connectStore } from '../adapters/s3/store.ts'
 import { checkStore, removeProbe } from '../adapters/s3/store-check.ts'
-import { type Provider, valueOf } from './provider.ts'
+import { type Provider, secretIn } from './provider.ts'
 
 export const bucketProvider: Provider<'bucket'> = {
   accountKeys: ['accessKeyId', 'secretAccessKey'],
@@ -16,8 +16,8 @@ export const bucketProvider: Provider<'bucket'> = {
     const id = serviceClass.metadata.uid ?? ''
     const address = { id, endpoint: new URL(endpoint), iamEndpoint: new URL(iamEndpoint), region, ca }
     const administrator = {
-      accessKeyId: valueOf(account, 'accessKeyId').reveal(),
-      secretAccessKey: valueOf(account, 'secretAccessKey'),
+      accessKeyId: secretIn(account, 'accessKeyId').reveal(),
+      secretAccessKey: secretIn(account, 'secretAccessKey'),
     }
     return { type: 'bucket', store: connectStore(address, administrator), endpoint, region, ca }
   },

@@ -2,7 +2,7 @@
 import { postgresqlOf } from '../../api/services/provider.ts'
 import { connectServer } from '../adapters/postgresql/server.ts'
 import { checkServer } from '../adapters/postgresql/server-check.ts'
-import { type Provider, valueOf } from './provider.ts'
+import { type Provider, secretIn } from './provider.ts'
 
 export const postgresqlProvider: Provider<'postgresql'> = {
   accountKeys: ['username', 'password'],
@@ -13,7 +13,7 @@ export const postgresqlProvider: Provider<'postgresql'> = {
   connect(serviceClass, account, ca) {
     const { host, port, tls: wanted } = postgresqlOf(serviceClass)
     const tls = wanted.mode === 'Disable' ? undefined : { ca }
-    const administrator = { username: valueOf(account, 'username').reveal(), password: valueOf(account, 'password') }
+    const administrator = { username: secretIn(account, 'username').reveal(), password: secretIn(account, 'password') }
     return { type: 'postgresql', server: connectServer({ host, port, ...(tls && { tls }) }, administrator), host, port, tls }
   },
   check: async ({ server }) => ({ type: 'postgresql', ...(await checkServer(server)) }),

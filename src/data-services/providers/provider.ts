@@ -3,8 +3,8 @@
 import type { ServiceType } from '../../api/services/provider.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import type { ServerFacts } from '../adapters/postgresql/server-check.ts'
 import type { Server } from '../adapters/postgresql/server.ts'
+import type { ServerFacts } from '../adapters/postgresql/server-check.ts'
 import type { Store } from '../adapters/s3/store.ts'
 import type { Capabilities } from '../adapters/s3/store-check.ts'
 
@@ -28,7 +28,9 @@ export type OpenStore = {
 export type OpenServer = OpenDatabases | OpenStore
 
 /** What a server said of itself. */
-export type Answer = ({ readonly type: 'postgresql' } & ServerFacts) | { readonly type: 'bucket'; readonly capabilities: Capabilities }
+export type Answer =
+  | ({ readonly type: 'postgresql' } & ServerFacts)
+  | { readonly type: 'bucket'; readonly capabilities: Capabilities }
 
 /** The values of the administrator's Secret, by its keys. */
 export type Account = Readonly<Record<string, SecretString>>
@@ -47,9 +49,9 @@ export type Provider<T extends ServiceType = ServiceType> = {
   readonly close: (opened: Extract<OpenServer, { type: T }>) => Promise<void>
 }
 
-/** One value of an account that is complete. */
-export function valueOf(account: Account, key: string): SecretString {
-  const value = account[key]
-  if (value === undefined) throw new Error(`the account has no ${key}`)
+/** One value of an account or key that is complete. */
+export function secretIn(values: Readonly<Record<string, SecretString>>, name: string): SecretString {
+  const value = values[name]
+  if (value === undefined) throw new Error(`${name} is missing`)
   return value
 }

@@ -25,7 +25,13 @@ function drained(held: 'a' | 'b') {
     { slot: 'a', state: 'Draining', issuedAt, until: at(-1).toISOString() },
     { slot: 'b', state: 'Delivered', issuedAt },
   ]
-  const binding = { apiVersion, kind, metadata: { namespace: 'n', name: 'b', uid: 'u' }, spec: { service: { kind: 'ServiceInstance', name: 'db' } }, status: { slots } }
+  const binding = {
+    apiVersion,
+    kind,
+    metadata: { namespace: 'n', name: 'b', uid: 'u' },
+    spec: { service: { kind: 'ServiceInstance', name: 'db' } },
+    status: { slots },
+  }
   const owner = binding as unknown as Facts['binding']
   const secret = {
     metadata: {

@@ -81,7 +81,11 @@ type Provision = { readonly instance: ServiceInstance; readonly opened: OpenData
 async function provision({ usage }: ServiceInstanceDeps, { instance, opened, decision }: Provision): Promise<Observation> {
   const { id, plan, extensions, mayCreate } = decision
   try {
-    const ensured = await ensureInstance(opened.server, { id, connections: plan.limits.connections ?? defaultConnections }, mayCreate)
+    const ensured = await ensureInstance(
+      opened.server,
+      { id, connections: plan.limits.connections ?? defaultConnections },
+      mayCreate,
+    )
     const lost = lostObservation(ensured)
     if (lost !== undefined) return lost
     if (!isSettled(instance)) await ensureExtensions(opened.server, id, extensions)

@@ -47,7 +47,9 @@ describe('an Application is refused', () => {
 
   test('without the bucket', () => {
     const found = problem([entryOf({ use: bucketUse(), service: undefined, serviceClass: undefined })])
-    expect(found?.message).toBe('spec.services[pictures].bucket: there is no Bucket shop-pictures: create it, or correct the name')
+    expect(found?.message).toBe(
+      'spec.services[pictures].bucket: there is no Bucket shop-pictures: create it, or correct the name',
+    )
   })
 
   test('while the instance is being deleted, with the cure for that', () => {

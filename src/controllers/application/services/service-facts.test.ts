@@ -51,7 +51,11 @@ test('an entry has its binding, instance and class, and pods reach the server, o
 })
 
 test('an entry of a bucket has the Bucket of its name, and pods reach the store', () => {
-  const bucket = { ...instance, kind: 'Bucket', metadata: { namespace: 'acme', name: 'shop-db', uid: 'uid-bucket' } } as unknown as Bucket
+  const bucket = {
+    ...instance,
+    kind: 'Bucket',
+    metadata: { namespace: 'acme', name: 'shop-db', uid: 'uid-bucket' },
+  } as unknown as Bucket
   const store = classOf({ type: 'bucket', provider: { s3: { endpoint: 'https://s3.test' } } } as object)
   const binding = bindingOf()
   const ofBucket = { ...binding, spec: { ...binding.spec, service: { kind: 'Bucket' as const, name: 'shop-db' } } }

@@ -67,7 +67,8 @@ export function serviceFacts(caches: ServiceCaches, { metadata, spec }: Applicat
   const bindings = caches.serviceBindings.byIndex(ownerIndex, uid)
   const named = ({ kind, name }: ServiceBinding['spec']['service']) =>
     kind === 'Bucket' ? caches.buckets.get({ namespace, name }) : caches.serviceInstances.get({ namespace, name })
-  const classOf = (service: ServiceInstance | Bucket | undefined) => service && caches.serviceClasses.get({ name: service.spec.class })
+  const classOf = (service: ServiceInstance | Bucket | undefined) =>
+    service && caches.serviceClasses.get({ name: service.spec.class })
   const services = (spec.services ?? []).map(use => {
     const bindingName = ownedBindingName(application, use)
     const found = named(serviceOf(use))

@@ -2,8 +2,8 @@
 import type { Application } from '../../../api/apps/application.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
 import { bucket } from '../../../api/services/bucket.ts'
-import { serviceClass } from '../../../api/services/service-class.ts'
 import type { BoundKind } from '../../../api/services/service-binding.ts'
+import { serviceClass } from '../../../api/services/service-class.ts'
 import { serviceInstance } from '../../../api/services/service-instance.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import { type Watch, watches } from '../../../kube/controller/controller.ts'
@@ -36,10 +36,6 @@ export function serviceWatches({
   ]
 }
 
-function usersOf(
-  applications: Pick<Cache<Application>, 'byIndex'>,
-  kind: BoundKind,
-  service: KubeObject,
-): readonly ObjectKey[] {
+function usersOf(applications: Pick<Cache<Application>, 'byIndex'>, kind: BoundKind, service: KubeObject): readonly ObjectKey[] {
   return applications.byIndex(serviceIndex, `${kind}/${keyText(keyOf(service))}`).map(keyOf)
 }
