@@ -32,8 +32,6 @@ import { apiServerUrl, mountedRegistryAuthority, platformSettings, registryAlias
 import { applyFoundations, applyGitHubApp, bindPlatformAdmin, issuerAnswers, pushedImages, rolledOut, runTool } from './steps.ts'
 import { forgetHomes, formInCluster, removeFormer } from './switch-form.ts'
 
-
-
 /** Resolves to the form that runs then: the one that was asked for, else the one that ran, else the standalone form. */
 export async function platformUp(settings: ClusterSettings, progress: Progress, asked: Mode | undefined): Promise<Mode> {
   if (!settings.root)

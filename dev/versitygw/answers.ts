@@ -8,10 +8,14 @@ const milliseconds = 3_000
 export function answers(url: URL, authority?: string): Promise<true> {
   return new Promise((resolve, reject) => {
     const open = url.protocol === 'https:' ? getEncrypted : get
-    const request = open(url, { ...(authority !== undefined && { ca: authority }), agent: false, timeout: milliseconds }, response => {
-      response.resume()
-      resolve(true)
-    })
+    const request = open(
+      url,
+      { ...(authority !== undefined && { ca: authority }), agent: false, timeout: milliseconds },
+      response => {
+        response.resume()
+        resolve(true)
+      },
+    )
     request.on('timeout', () => request.destroy(new Error(`${url.host} did not answer within ${milliseconds / 1000} s`)))
     request.on('error', reject)
   })

@@ -117,7 +117,8 @@ describe('a shared store', () => {
     const name = await bucket()
     const cors = [{ origins: ['https://shop.example'], methods: ['GET', 'PUT'] as const, headers: ['*'], maxAgeSeconds: 60 }]
     const versioning = true
-    for (const _ of ['once', 'again']) expect(await ensureBucket(store, { name, owner: name, versioning, cors }, true)).toBe('found')
+    for (const _ of ['once', 'again'])
+      expect(await ensureBucket(store, { name, owner: name, versioning, cors }, true)).toBe('found')
     const rules = await asAdmin(({ s3 }) => s3.send(new GetBucketCorsCommand({ Bucket: name })))
     expect(rules.CORSRules).toMatchObject([{ AllowedOrigins: ['https://shop.example'], AllowedMethods: ['GET', 'PUT'] }])
     await asAdmin(({ s3 }) => s3.send(put(name, 'a')))
@@ -131,18 +132,26 @@ describe('a shared store', () => {
   const grants = (['ReadWrite', 'ReadOnly', 'WriteOnly'] as const).flatMap(access =>
     [undefined, prefix].map(below => [access, below] as const),
   )
-  test.each(grants)('a key with %s below %s is proven to have that and nothing else, and nothing of the proof is left', async (access, below) => {
-    const { wanted, key } = await binding(access, below)
-    await ensureBucket(store, { name: wanted.bucket, owner: wanted.bucket, versioning: true }, false)
-    expect(judgeBucket(wanted, await observe(store, key, wanted))).toEqual({ kind: 'proven' })
-    expect(await keysIn(wanted.bucket)).toEqual([])
-    expect(await keysIn(probeName('the-class'))).toEqual(['probe'])
-    expect(await keysOf(store, wanted.user)).toHaveLength(1)
-  })
+  test.each(grants)(
+    'a key with %s below %s is proven to have that and nothing else, and nothing of the proof is left',
+    async (access, below) => {
+      const { wanted, key } = await binding(access, below)
+      await ensureBucket(store, { name: wanted.bucket, owner: wanted.bucket, versioning: true }, false)
+      expect(judgeBucket(wanted, await observe(store, key, wanted))).toEqual({ kind: 'proven' })
+      expect(await keysIn(wanted.bucket)).toEqual([])
+      expect(await keysIn(probeName('the-class'))).toEqual(['probe'])
+      expect(await keysOf(store, wanted.user)).toHaveLength(1)
+    },
+  )
 
   test.each<[string, BucketAccess, string | undefined, object]>([
     ['everything', 'ReadWrite', undefined, { Action: '*', Resource: '*' }],
-    ['everything in its bucket', 'ReadWrite', prefix, { Action: 's3:*', Resource: ['arn:aws:s3:::BUCKET', 'arn:aws:s3:::BUCKET/*'] }],
+    [
+      'everything in its bucket',
+      'ReadWrite',
+      prefix,
+      { Action: 's3:*', Resource: ['arn:aws:s3:::BUCKET', 'arn:aws:s3:::BUCKET/*'] },
+    ],
     ['what is outside of the prefix', 'ReadOnly', prefix, { Action: 's3:GetObject', Resource: 'arn:aws:s3:::BUCKET/*' }],
     ['a list without the prefix', 'ReadOnly', prefix, { Action: 's3:ListBucket', Resource: 'arn:aws:s3:::BUCKET' }],
     ['a reader that writes', 'ReadOnly', undefined, { Action: 's3:PutObject', Resource: 'arn:aws:s3:::BUCKET/*' }],
@@ -153,19 +162,24 @@ describe('a shared store', () => {
     ['tags', 'ReadWrite', undefined, { Action: 's3:PutBucketTagging', Resource: 'arn:aws:s3:::BUCKET' }],
     ['policies of buckets', 'ReadWrite', undefined, { Action: 's3:PutBucketPolicy', Resource: 'arn:aws:s3:::BUCKET' }],
     ['users', 'ReadOnly', undefined, { Action: 'iam:*', Resource: '*' }],
-  ])('a key with a policy that allows %s is not proven, leaves nothing, and made again it is', async (_, access, below, allowed) => {
-    const { wanted, key } = await binding(access, below)
-    const text = JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', ...allowed }] })
-    const PolicyDocument = text.replaceAll('BUCKET', wanted.bucket)
-    await asAdmin(({ iam }) => iam.send(new PutUserPolicyCommand({ UserName: wanted.user, PolicyName: 'more', PolicyDocument })))
-    expect(judgeBucket(wanted, await observe(store, key, wanted))).toMatchObject({ kind: 'wider' })
-    expect(await keysIn(wanted.bucket)).toEqual([])
-    expect(await keysOf(store, wanted.user)).toHaveLength(1)
-    const { Users = [] } = await asAdmin(({ iam }) => iam.send(new ListUsersCommand({})))
-    expect(Users.map(({ UserName }) => UserName).filter(name => name?.startsWith('proof'))).toEqual([])
-    await ensureUser(store, wanted)
-    expect(judgeBucket(wanted, await observe(store, key, wanted))).toEqual({ kind: 'proven' })
-  })
+  ])(
+    'a key with a policy that allows %s is not proven, leaves nothing, and made again it is',
+    async (_, access, below, allowed) => {
+      const { wanted, key } = await binding(access, below)
+      const text = JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', ...allowed }] })
+      const PolicyDocument = text.replaceAll('BUCKET', wanted.bucket)
+      await asAdmin(({ iam }) =>
+        iam.send(new PutUserPolicyCommand({ UserName: wanted.user, PolicyName: 'more', PolicyDocument })),
+      )
+      expect(judgeBucket(wanted, await observe(store, key, wanted))).toMatchObject({ kind: 'wider' })
+      expect(await keysIn(wanted.bucket)).toEqual([])
+      expect(await keysOf(store, wanted.user)).toHaveLength(1)
+      const { Users = [] } = await asAdmin(({ iam }) => iam.send(new ListUsersCommand({})))
+      expect(Users.map(({ UserName }) => UserName).filter(name => name?.startsWith('proof'))).toEqual([])
+      await ensureUser(store, wanted)
+      expect(judgeBucket(wanted, await observe(store, key, wanted))).toEqual({ kind: 'proven' })
+    },
+  )
 
   test('a key that the store does not know, or whose policy is missing, is waited for and then not proven', async () => {
     const { wanted, key } = await binding('ReadOnly')
@@ -173,7 +187,9 @@ describe('a shared store', () => {
     expect(judgeBucket(wanted, await observe(store, wrong, wanted, soon))).toMatchObject({ kind: 'narrower' })
     const empty = { ...wanted, user: userName('without', 'a') }
     await asAdmin(({ iam }) => iam.send(new CreateUserCommand({ UserName: empty.user })))
-    expect(judgeBucket(empty, await observe(store, await issueKey(store, empty.user), empty, soon))).toMatchObject({ kind: 'narrower' })
+    expect(judgeBucket(empty, await observe(store, await issueKey(store, empty.user), empty, soon))).toMatchObject({
+      kind: 'narrower',
+    })
   })
 
   describe('a tenant with ReadWrite below a prefix', () => {
@@ -198,27 +214,58 @@ describe('a shared store', () => {
       ['lists versions without the prefix', ({ s3 }, Bucket) => s3.send(new ListObjectVersionsCommand({ Bucket }))],
       ['lists another bucket', ({ s3 }) => s3.send(new ListObjectsV2Command({ Bucket: other }))],
       ['reads another bucket', ({ s3 }) => s3.send(new GetObjectCommand({ Bucket: other, Key: 'secret' }))],
-      ['copies from another bucket', ({ s3 }, Bucket) => s3.send(new CopyObjectCommand({ Bucket, Key: `${prefix}c`, CopySource: `${other}/secret` }))],
-      ['copies from a bucket that is not there', ({ s3 }, Bucket) => s3.send(new CopyObjectCommand({ Bucket, Key: `${prefix}c`, CopySource: 'absent/secret' }))],
-      ['copies from outside of the prefix', ({ s3 }, Bucket) => s3.send(new CopyObjectCommand({ Bucket, Key: `${prefix}c`, CopySource: `${Bucket}/outside` }))],
-      ['asks for a bucket that is not there', ({ s3 }) => s3.send(new ListObjectsV2Command({ Bucket: 'absent' }))],
+      [
+        'copies from another bucket',
+        ({ s3 }, Bucket) => s3.send(new CopyObjectCommand({ Bucket, Key: `${prefix}c`, CopySource: `${other}/secret` })),
+      ],
+      [
+        'copies from outside of the prefix',
+        ({ s3 }, Bucket) => s3.send(new CopyObjectCommand({ Bucket, Key: `${prefix}c`, CopySource: `${Bucket}/outside` })),
+      ],
       ['lists buckets', ({ s3 }) => s3.send(new ListBucketsCommand({}))],
       ['makes a bucket', ({ s3 }) => s3.send(new CreateBucketCommand({ Bucket: 'mine' }))],
       ['deletes its bucket', ({ s3 }, Bucket) => s3.send(new DeleteBucketCommand({ Bucket }))],
       ['reads the policy of its bucket', ({ s3 }, Bucket) => s3.send(new GetBucketPolicyCommand({ Bucket }))],
       ['opens its bucket by a policy', ({ s3 }, Bucket) => s3.send(new PutBucketPolicyCommand({ Bucket, Policy: open }))],
       ['opens its bucket by an ACL', ({ s3 }, Bucket) => s3.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read' }))],
-      ['hands its bucket over by a tag', ({ s3 }, Bucket) => s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet: [{ Key: 'sekisho-owner', Value: 'x' }] } }))],
-      ['switches versions on', ({ s3 }, Bucket) => s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }))],
-      ['opens its bucket to web pages', ({ s3 }, Bucket) => s3.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules: [{ AllowedOrigins: ['*'], AllowedMethods: ['GET'] }] } }))],
-      ['begins an upload outside of the prefix', ({ s3 }, Bucket) => s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'outside' }))],
+      [
+        'hands its bucket over by a tag',
+        ({ s3 }, Bucket) =>
+          s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet: [{ Key: 'sekisho-owner', Value: 'x' }] } })),
+      ],
+      [
+        'switches versions on',
+        ({ s3 }, Bucket) => s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } })),
+      ],
+      [
+        'opens its bucket to web pages',
+        ({ s3 }, Bucket) =>
+          s3.send(
+            new PutBucketCorsCommand({
+              Bucket,
+              CORSConfiguration: { CORSRules: [{ AllowedOrigins: ['*'], AllowedMethods: ['GET'] }] },
+            }),
+          ),
+      ],
+      [
+        'begins an upload outside of the prefix',
+        ({ s3 }, Bucket) => s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'outside' })),
+      ],
       ['lists users', ({ iam }) => iam.send(new ListUsersCommand({}))],
       ['asks who it is', ({ iam }) => iam.send(new GetUserCommand({}))],
       ['lists its keys', ({ iam }) => iam.send(new ListAccessKeysCommand({}))],
-      ['gives itself more', ({ iam }) => iam.send(new PutUserPolicyCommand({ UserName: own.wanted.user, PolicyName: 'more', PolicyDocument: open }))],
+      [
+        'gives itself more',
+        ({ iam }) => iam.send(new PutUserPolicyCommand({ UserName: own.wanted.user, PolicyName: 'more', PolicyDocument: open })),
+      ],
       ['makes a user', ({ iam }) => iam.send(new CreateUserCommand({ UserName: 'mine' }))],
     ])('%s: refused', async (_, attempt) => {
       await expect(as(own.key, session => attempt(session, own.wanted.bucket))).rejects.toMatchObject(refused)
+    })
+
+    test('can learn whether a name is taken, from a store that answers so: names say nothing', async () => {
+      const asked = as(own.key, ({ s3 }) => s3.send(new ListObjectsV2Command({ Bucket: 'absent' })))
+      await expect(asked).rejects.toMatchObject({ name: 'NoSuchBucket' })
     })
   })
 
@@ -272,7 +319,9 @@ describe('a shared store', () => {
     const { wanted, key } = await binding('ReadWrite')
     await server.crash()
     onTestFinished(() => server.restart())
-    const failure = await ensureBucket(store, { name: wanted.bucket, owner: wanted.bucket }, true).catch((error: unknown) => error)
+    const failure = await ensureBucket(store, { name: wanted.bucket, owner: wanted.bucket }, true).catch(
+      (error: unknown) => error,
+    )
     expect(troubleOf(failure)).toMatchObject({ kind: 'away' })
     await expect(observe(store, key, wanted, soon)).rejects.toMatchObject({ kind: 'away' })
     await server.restart()

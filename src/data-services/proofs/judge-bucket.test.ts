@@ -20,14 +20,18 @@ test.each(accesses)('%s as it was asked for, and nothing else', access => {
   expect(judgeBucket({ access, prefix }, good(access, prefix))).toEqual({ kind: 'proven' })
 })
 
-test.each(everyAttempt)('%s, %s, %s: one thing more is too much, one thing less or untried is not proven', (access, group, name) => {
-  const facts = good(access, prefix)
-  const changed = (outcome: Outcome | undefined): BucketProofFacts => ({ ...facts, [group]: { ...facts[group], [name]: outcome } })
-  const isWanted = group === 'within' && mayDo(access, name as (typeof attemptsOf.within)[number])
-  const kinds = (['done', 'passed', 'refused', undefined] as const).map(
-    outcome => judgeBucket({ access, prefix }, changed(outcome)).kind,
-  )
-  expect(kinds).toEqual(
-    isWanted ? ['proven', 'narrower', 'narrower', 'narrower'] : ['wider', 'wider', 'proven', 'narrower'],
-  )
-})
+test.each(everyAttempt)(
+  '%s, %s, %s: one thing more is too much, one thing less or untried is not proven',
+  (access, group, name) => {
+    const facts = good(access, prefix)
+    const changed = (outcome: Outcome | undefined): BucketProofFacts => ({
+      ...facts,
+      [group]: { ...facts[group], [name]: outcome },
+    })
+    const isWanted = group === 'within' && mayDo(access, name as (typeof attemptsOf.within)[number])
+    const kinds = (['done', 'passed', 'refused', undefined] as const).map(
+      outcome => judgeBucket({ access, prefix }, changed(outcome)).kind,
+    )
+    expect(kinds).toEqual(isWanted ? ['proven', 'narrower', 'narrower', 'narrower'] : ['wider', 'wider', 'proven', 'narrower'])
+  },
+)

@@ -25,7 +25,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { Never, Outcome, Outside, Within } from '../../proofs/judge-bucket.ts'
 import type { Session } from './store.ts'
-import { storeError, statusOf } from './store-error.ts'
+import { statusOf, storeError } from './store-error.ts'
 
 export type Scene = {
   /** Of the key. */
@@ -88,10 +88,7 @@ function onOtherBuckets({ session: { s3 }, bucket, prefix, object, other, made }
   }
 }
 
-function onBucket({
-  session: { s3 },
-  bucket,
-}: Scene): Attempts<'readPolicy' | 'writePolicy' | 'writeAcl' | 'writeTags'> {
+function onBucket({ session: { s3 }, bucket }: Scene): Attempts<'readPolicy' | 'writePolicy' | 'writeAcl' | 'writeTags'> {
   const twice = [1, 2].map(() => ({ Key: 'proof', Value: notAValue }))
   return {
     readPolicy: () => s3.send(new GetBucketPolicyCommand({ Bucket: bucket })),

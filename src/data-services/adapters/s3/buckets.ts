@@ -53,7 +53,7 @@ export function ensureBucket(store: Store, wanted: WantedBucket, mayCreate: bool
       if (found === undefined && !mayCreate) return 'missing'
       const isMade = found === undefined && (await create(s3, wanted, store.address.region))
       // Somebody else made it since it was looked for.
-      const owner = found ?? (isMade ? wanted.owner : await ownerOf(s3, wanted.name))
+      const owner = found === undefined ? (isMade ? wanted.owner : await ownerOf(s3, wanted.name)) : found
       if (owner !== wanted.owner) return 'foreign'
       await setVersioning(s3, wanted)
       await setCors(s3, wanted)
@@ -62,16 +62,16 @@ export function ensureBucket(store: Store, wanted: WantedBucket, mayCreate: bool
   )
 }
 
-/** Undefined when there is no such bucket; empty for one without a tag of ours, which is never taken over. */
-async function ownerOf(s3: S3Client, name: string): Promise<string | undefined> {
+/** Undefined when there is no such bucket; null for one without a tag of ours, which is never taken over. */
+async function ownerOf(s3: S3Client, name: string): Promise<string | null | undefined> {
   try {
     const { TagSet = [] } = await s3.send(new GetBucketTaggingCommand({ Bucket: name }))
-    return TagSet.find(({ Key }) => Key === ownerTag)?.Value ?? ''
+    return TagSet.find(({ Key }) => Key === ownerTag)?.Value ?? null
   } catch (error) {
     const code = codeOf(error)
     if (code === 'NoSuchBucket') return undefined
     // Of another account of AWS: names are one for all of them.
-    if (code === 'NoSuchTagSet' || code === 'AccessDenied') return ''
+    if (code === 'NoSuchTagSet' || code === 'AccessDenied') return null
     throw error
   }
 }

@@ -13,7 +13,13 @@ import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
 import { isNotImplemented, StoreError } from './store-error.ts'
 
-type Version = { readonly key: string; readonly id: string | undefined; readonly bytes: number; readonly isObject: boolean }
+type Version = {
+  readonly key: string
+  readonly id: string | undefined
+  readonly bytes: number
+  /** `marker`: of a deletion. */
+  readonly kind: 'object' | 'former' | 'marker'
+}
 type Cursor = { readonly key: string | undefined; readonly version: string | undefined }
 type Page = { readonly versions: readonly Version[]; readonly next: Cursor | undefined }
 
@@ -71,12 +77,15 @@ export function usageOf(store: Store, name: string): Promise<BucketUsage> {
   return store.asAdministrator(async ({ s3 }) => {
     const bucket = requireBucketName(name)
     let [bytes, objects] = [0, 0]
-    let cursor: Cursor | undefined
+    let [cursor, last]: [Cursor?, Version?] = []
     for (let page = 0; page < pagesOfUsage; page++) {
       const { versions, next } = await pageOf(s3, bucket, cursor)
       for (const version of versions) {
+        // versitygw begins a page with the version that ended the one before it.
+        if (version.kind === 'marker' || (version.key === last?.key && version.id === last.id)) continue
+        last = version
         bytes += version.bytes
-        if (version.isObject) objects++
+        if (version.kind === 'object') objects++
       }
       if (next === undefined) return { bytes, objects, complete: true }
       cursor = next
@@ -91,11 +100,11 @@ async function pageOf(s3: S3Client, bucket: string, cursor?: Cursor, beginning?:
     const answer = await s3.send(
       new ListObjectVersionsCommand({ ...common, KeyMarker: cursor?.key, VersionIdMarker: cursor?.version }),
     )
-    const versions = (answer.Versions ?? []).map(({ Key = '', VersionId, Size = 0, IsLatest = false }) => {
-      return { key: Key, id: VersionId, bytes: Size, isObject: IsLatest }
+    const versions = (answer.Versions ?? []).map(({ Key = '', VersionId, Size = 0, IsLatest = false }): Version => {
+      return { key: Key, id: VersionId, bytes: Size, kind: IsLatest ? 'object' : 'former' }
     })
-    const markers = (answer.DeleteMarkers ?? []).map(({ Key = '', VersionId }) => {
-      return { key: Key, id: VersionId, bytes: 0, isObject: false }
+    const markers = (answer.DeleteMarkers ?? []).map(({ Key = '', VersionId }): Version => {
+      return { key: Key, id: VersionId, bytes: 0, kind: 'marker' }
     })
     const next = answer.IsTruncated === true ? { key: answer.NextKeyMarker, version: answer.NextVersionIdMarker } : undefined
     return { versions: [...versions, ...markers], next }
@@ -103,8 +112,8 @@ async function pageOf(s3: S3Client, bucket: string, cursor?: Cursor, beginning?:
     // A store that keeps no versions.
     if (!isNotImplemented(error)) throw error
     const answer = await s3.send(new ListObjectsV2Command({ ...common, StartAfter: cursor?.key }))
-    const versions = (answer.Contents ?? []).map(({ Key = '', Size = 0 }) => {
-      return { key: Key, id: undefined, bytes: Size, isObject: true }
+    const versions = (answer.Contents ?? []).map(({ Key = '', Size = 0 }): Version => {
+      return { key: Key, id: undefined, bytes: Size, kind: 'object' }
     })
     return { versions, next: answer.IsTruncated === true ? { key: versions.at(-1)?.key, version: undefined } : undefined }
   }

@@ -13,7 +13,10 @@ const prefix = fc.array(part, { minLength: 1, maxLength: 4 }).map(parts => `${pa
 
 /** As AWS reads a pattern: `*` is any text, `?` one character. */
 function matches(pattern: string, text: string): boolean {
-  const escaped = pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')
+  const escaped = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
   return new RegExp(`^${escaped}$`, 's').test(text)
 }
 
@@ -23,7 +26,11 @@ test('whatever the bucket and the prefix are: no other bucket, nothing outside o
       const { Statement } = policyOf({ bucket: own, access: may, prefix: below })
       for (const { Effect, Action, Resource, Condition } of Statement) {
         expect(Effect).toBe('Allow')
-        expect(Action.filter(action => /[*?]|^(?!s3:)|Policy|Acl|Tagging|Bucket(?!Versions$|$)|CreateBucket|DeleteBucket/.test(action))).toEqual([])
+        expect(
+          Action.filter(action =>
+            /[*?]|^(?!s3:)|Policy|Acl|Tagging|Bucket(?!Versions$|$)|CreateBucket|DeleteBucket/.test(action),
+          ),
+        ).toEqual([])
         if (other !== own) {
           expect(matches(Resource, `arn:aws:s3:::${other}`)).toBe(false)
           expect(matches(Resource, `arn:aws:s3:::${other}/${key}`)).toBe(false)

@@ -25,11 +25,11 @@ const maxText = 200
 const badKey = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidClientTokenId', 'AuthFailure'])
 const notImplemented = 501
 const notAllowed = 405
-const busy = new Set(['SlowDown', 'Throttling', 'ThrottlingException', 'RequestLimitExceeded', 'RequestTimeout'])
+const busy = new Set(['SlowDown', 'Throttling', 'RequestLimitExceeded', 'RequestTimeout'])
 
-/** The store's code of an error, if it is one that it answered. */
+/** The store's code of an error, if it is one that it answered; the client of IAM writes some with an ending of its own. */
 export function codeOf(error: unknown): string | undefined {
-  return isAnswer(error) ? error.name : undefined
+  return isAnswer(error) ? error.name.replace(/Exception$/, '') : undefined
 }
 
 export function statusOf(error: unknown): number | undefined {
@@ -45,7 +45,7 @@ export function storeError(error: unknown): unknown {
   const text = messageOf(error).slice(0, maxText)
   if (error instanceof StoreError) return error
   if (isAnswer(error)) {
-    const { name: code } = error
+    const code = codeOf(error) ?? ''
     if (badKey.has(code)) return new StoreError('login', `the store refused the administrator's key: ${code}`, { cause: error })
     if (isPassing(error)) return new StoreError('away', `the store does not work at present: ${code}`, { cause: error })
     return new StoreError('refused', `the store answered ${code}: ${text}`, { cause: error })
@@ -56,7 +56,7 @@ export function storeError(error: unknown): unknown {
 
 function isPassing(error: S3ServiceException | IAMServiceException): boolean {
   const status = error.$metadata.httpStatusCode ?? 0
-  return busy.has(error.name) || status === 429 || (status >= 500 && status !== notImplemented)
+  return busy.has(codeOf(error) ?? '') || status === 429 || (status >= 500 && status !== notImplemented)
 }
 
 /** Node's errors of sockets and of TLS have a code; the client's own limit is a TimeoutError. */

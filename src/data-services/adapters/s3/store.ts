@@ -3,7 +3,7 @@
 import { Agent as PlainAgent } from 'node:http'
 import { Agent } from 'node:https'
 import { IAMClient } from '@aws-sdk/client-iam'
-import { S3Client } from '@aws-sdk/client-s3'
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { createKeyedMutex, type KeyedMutex } from '../../../lib/limits/keyed-mutex.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
 import { storeError } from './store-error.ts'
@@ -82,8 +82,7 @@ export function connectStore(address: StoreAddress, administrator: StoreKey): St
   }
 }
 
-type Handler = NonNullable<ConstructorParameters<typeof S3Client>[0]['requestHandler']> &
-  NonNullable<ConstructorParameters<typeof IAMClient>[0]['requestHandler']>
+type Handler = NonNullable<S3ClientConfig['requestHandler']>
 
 function sessionOf(address: StoreAddress, key: StoreKey, requestHandler: Handler): Session {
   const { endpoint, iamEndpoint, region } = address
