@@ -215,8 +215,8 @@ module.exports = {
       name: 'data-services-know-no-sibling',
       severity: 'error',
       comment: 'What two controllers of services share is a file of src/data-services, an adapter, or of src/controllers/kit.',
-      from: { path: '^src/data-services/(service-[^/]+)/' },
-      to: { path: '^src/data-services/service-[^/]+/', pathNot: '^src/data-services/$1/' },
+      from: { path: '^src/data-services/(service-[^/]+|bucket)/' },
+      to: { path: '^src/data-services/(service-[^/]+|bucket)/', pathNot: '^src/data-services/$1/' },
     },
     layer(
       'adapters-know-no-cluster',
@@ -263,7 +263,7 @@ module.exports = {
       comment: 'Use src/data-services/adapters/s3: it owns keys, limits and errors of stores of buckets.',
       from: {
         path: '^(src|dev|test)',
-        pathNot: '^(src/data-services/adapters/s3/|test/integration/bucket-store[.]test)',
+        pathNot: '^(src/data-services/adapters/s3/|test/integration/(bucket-store|buckets)[.]test)',
       },
       to: { path: 'node_modules/@(aws-sdk|smithy)/' },
     },

@@ -20,6 +20,7 @@ import { repositoryGrant } from './github/repository-grant.ts'
 import type { KindDefinition } from './kind.ts'
 import { ownerLabel } from './names.ts'
 import type { KubeObject } from './resource.ts'
+import { bucket } from './services/bucket.ts'
 import { serviceBinding } from './services/service-binding.ts'
 import { serviceClass } from './services/service-class.ts'
 import { serviceInstance } from './services/service-instance.ts'
@@ -47,6 +48,7 @@ export const kinds: readonly KindDefinition[] = [
   previewApproval,
   serviceClass,
   serviceInstance,
+  bucket,
   serviceBinding,
 ]
 

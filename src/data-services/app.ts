@@ -5,6 +5,7 @@ import type { Manager } from '../kube/manager.ts'
 import { createEventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { createBucketController } from './bucket/index.ts'
 import { createParts } from './parts.ts'
 import { createServiceBindingController } from './service-binding/index.ts'
 import { createServiceClassController } from './service-class/index.ts'
@@ -34,6 +35,7 @@ export function createDataServicesApp({ manager, kube, clock, log }: DataService
   const parts = createParts({ manager, events, clock })
   manager.add(createServiceClassController(parts))
   manager.add(createServiceInstanceController(parts))
+  manager.add(createBucketController(parts))
   manager.add(createServiceBindingController(parts))
   return {
     async start() {},

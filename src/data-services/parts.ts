@@ -1,9 +1,12 @@
 // What the controllers of this process share: the manager, the servers, and which objects belong to which.
-import { type ServiceBinding, serviceBinding } from '../api/services/service-binding.ts'
+import type { KubeObject } from '../api/resource.ts'
+import { type Bucket, bucket } from '../api/services/bucket.ts'
+import { type BoundKind, type ServiceBinding, serviceBinding } from '../api/services/service-binding.ts'
 import { type ServiceInstance, serviceInstance } from '../api/services/service-instance.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { EventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
+import { type BucketUsage, createBucketUsage } from './bucket-usage.ts'
 import { createServers, type Servers } from './servers.ts'
 import { createUsage, type Usage } from './usage.ts'
 
@@ -16,28 +19,35 @@ export type GivenParts = {
 export type DataServicesParts = GivenParts & {
   readonly servers: Servers
   readonly usage: Usage
+  readonly bucketUsage: BucketUsage
   /** The ServiceInstances of the class of this name. */
   readonly instancesOf: (serviceClass: string) => readonly ServiceInstance[]
-  /** The ServiceBindings of the instance of this name. */
-  readonly bindingsOf: (namespace: string, instance: string) => readonly ServiceBinding[]
+  /** The Buckets of the class of this name. */
+  readonly bucketsOf: (serviceClass: string) => readonly Bucket[]
+  /** The ServiceBindings of a service. */
+  readonly bindingsOf: (kind: BoundKind, service: Pick<KubeObject, 'metadata'>) => readonly ServiceBinding[]
 }
 
-const byClass = 'service-instance/class'
-const byInstance = 'service-binding/instance'
+const byClass = 'service/class'
+const byService = 'service-binding/service'
 
 /** Call before the manager starts. */
 export function createParts(given: GivenParts): DataServicesParts {
   const instances = given.manager.cache(serviceInstance)
+  const buckets = given.manager.cache(bucket)
   const bindings = given.manager.cache(serviceBinding)
   instances.addIndex(byClass, ({ spec }) => [spec.class])
-  bindings.addIndex(byInstance, ({ metadata, spec }) => [`${metadata.namespace}/${spec.service.name}`])
+  buckets.addIndex(byClass, ({ spec }) => [spec.class])
+  bindings.addIndex(byService, ({ metadata, spec: { service } }) => [`${service.kind}/${metadata.namespace}/${service.name}`])
   const servers = createServers()
   const instancesOf = (serviceClass: string) => instances.byIndex(byClass, serviceClass)
   return {
     ...given,
     servers,
     usage: createUsage({ servers, instancesOf, clock: given.clock }),
+    bucketUsage: createBucketUsage({ servers, clock: given.clock }),
     instancesOf,
-    bindingsOf: (namespace, instance) => bindings.byIndex(byInstance, `${namespace}/${instance}`),
+    bucketsOf: serviceClass => buckets.byIndex(byClass, serviceClass),
+    bindingsOf: (kind, { metadata }) => bindings.byIndex(byService, `${kind}/${metadata.namespace}/${metadata.name}`),
   }
 }

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import type { Server, Session } from './adapters/postgresql/server.ts'
 import { databaseError } from './adapters/postgresql/testing/database-error.ts'
-import type { OpenServer } from './servers.ts'
+import type { OpenDatabases } from './providers/provider.ts'
+import type { Servers } from './servers.ts'
 import { createUsage } from './usage.ts'
 
 /** A server on which each measurement answers what comes next. */
@@ -16,8 +17,9 @@ function measuring(...answers: readonly (Error | readonly { name: string; bytes:
     return answer ?? []
   }
   const server: Pick<Server, 'asAdministrator'> = { asAdministrator: work => work({ query: query as Session['query'] }) }
-  const opened = { server, host: 'h', port: 5432, tls: undefined } as OpenServer
-  return { statements, usage: createUsage({ servers: { of: () => opened }, instancesOf: () => [], clock: systemClock }) }
+  const opened = { type: 'postgresql', server, host: 'h', port: 5432, tls: undefined } as OpenDatabases
+  const of = (() => opened) as Servers['of']
+  return { statements, usage: createUsage({ servers: { of }, instancesOf: () => [], clock: systemClock }) }
 }
 
 test('a size that the server does not say is unknown, and asked for again; said, it holds for a minute', async () => {

@@ -30,7 +30,7 @@ export function createUsage({ servers, instancesOf, clock }: UsageDeps): Usage {
   return async (serviceClass, id) => {
     const known = measured.get(serviceClass)
     if (known !== undefined && elapsed(clock) - known.at < freshMilliseconds) return sizeIn(known, id)
-    const opened = servers.of(serviceClass)
+    const opened = servers.of(serviceClass, 'postgresql')
     if (opened === undefined) return undefined
     const ids = instancesOf(serviceClass).flatMap(({ status }) => status?.externalId ?? [])
     const sizes = measure(opened.server, [...new Set([...ids, id])])

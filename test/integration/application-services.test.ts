@@ -10,8 +10,10 @@ import {
   bindingSecretKeys,
   bindingSecretName,
   bindingSecretType,
+  bucketSecretKeys,
   rolledOutAnnotation,
 } from '../../src/api/services/binding-secret.ts'
+import { bucket } from '../../src/api/services/bucket.ts'
 import { type ServiceBinding, serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
@@ -30,7 +32,13 @@ const renderer = withCharts()
 
 type Platform = Fixture & { readonly dataServices: KubeClient; readonly className: string }
 
-async function running({ allowIsolated = false } = {}): Promise<Platform> {
+async function running({
+  allowIsolated = false,
+  ofClass = {},
+}: {
+  allowIsolated?: boolean
+  ofClass?: object
+} = {}): Promise<Platform> {
   const fixture = await withFixture()
   const dataServices = await withClientOf('sekisho-data-services')
   await makeChart(fixture, { builtIn: 'web' })
@@ -41,6 +49,7 @@ async function running({ allowIsolated = false } = {}): Promise<Platform> {
     plans: [{ name: 'small', limits: { storage: '1Gi' } }],
     reach: { cidrs: ['10.0.7.12/32', 'fd00:7::/64'] },
     allowIsolated,
+    ...ofClass,
   }
   const { apiVersion, kind } = serviceClass
   await fixture.client.apply(serviceClass, { apiVersion, kind, metadata: { name: className }, spec }, { fieldManager })
@@ -89,7 +98,12 @@ function made({ client, namespace }: Platform, name: string): Promise<ServiceBin
 }
 
 /** What data-services does when it has made and tried a credential: first the Secret, then the status. */
-async function deliver(on: Platform, name: string, version: number): Promise<void> {
+async function deliver(
+  on: Platform,
+  name: string,
+  version: number,
+  type: keyof typeof bindingSecretType = 'postgresql',
+): Promise<void> {
   const { dataServices, namespace } = on
   const binding = await made(on, name)
   const secret = bindingSecretName(name)
@@ -99,8 +113,10 @@ async function deliver(on: Platform, name: string, version: number): Promise<voi
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace, name: secret, ownerReferences: [ownerReference(binding, { controller: true })] },
-      type: bindingSecretType.postgresql,
-      stringData: Object.fromEntries(bindingSecretKeys.map(key => [key, `${key}-${version}`])),
+      type: bindingSecretType[type],
+      stringData: Object.fromEntries(
+        (type === 'bucket' ? bucketSecretKeys : bindingSecretKeys).map(key => [key, `${key}-${version}`]),
+      ),
     },
     { fieldManager: 'sekisho.dev/service-binding' },
   )
@@ -222,6 +238,54 @@ test('another access is another credential; the former one goes when no pod has 
   await gone(client, serviceBinding, { namespace, name: bindingOf('ReadOnly') })
   await waitUntil('no policy', async () => (await client.list(networkPolicies, { namespace })).length === 0)
   expect(JSON.stringify(await podOf(on))).not.toContain('binding-')
+})
+
+test('a bucket: the key arrives as the variables of the AWS SDKs, with a prefix that too, and opens the way to the store', async () => {
+  const s3 = { endpoint: 'https://s3.test:9443', iamEndpoint: 'https://iam.test', adminSecret: { name: 'store' } }
+  const on = await running({ ofClass: { type: 'bucket', provider: { s3 } } })
+  const { client, namespace } = on
+  const entry = { name: 'pictures', bucket: 'shop-pictures', access: 'WriteOnly' as const, prefix: 'inbox/' }
+  await makeApplication(on, { services: [entry] })
+  expect(messageOf(await untilReady(on, 'ServiceNotFound'))).toContain(
+    'spec.services[pictures].bucket: there is no Bucket shop-pictures',
+  )
+  const { apiVersion, kind } = bucket
+  const object = { apiVersion, kind, metadata: { namespace, name: 'shop-pictures' }, spec: { class: on.className } }
+  await client.apply(bucket, object, { fieldManager })
+  await untilReady(on, 'WaitingForService')
+  const name = ownedBindingName('shop', entry)
+  expect((await made(on, name)).spec).toEqual({
+    service: { kind: 'Bucket', name: 'shop-pictures' },
+    access: 'WriteOnly',
+    prefix: 'inbox/',
+  })
+  await deliver(on, name, 1, 'bucket')
+  await untilReady(on, 'Available')
+  const { spec } = await podOf(on)
+  const from = (variable: string, key: string) => ({
+    name: variable,
+    valueFrom: { secretKeyRef: { name: bindingSecretName(name), key } },
+  })
+  expect(spec.containers[0].env).toEqual(
+    expect.arrayContaining([
+      from('AWS_ACCESS_KEY_ID', 'access-key-id'),
+      from('AWS_SECRET_ACCESS_KEY', 'secret-access-key'),
+      from('AWS_REGION', 'region'),
+      from('AWS_ENDPOINT_URL_S3', 'endpoint'),
+      from('BUCKET_NAME', 'bucket'),
+      from('BUCKET_PREFIX', 'prefix'),
+    ]),
+  )
+  const [policy] = await client.list(networkPolicies, { namespace })
+  expect(objectAt(policy, 'spec')).toMatchObject({ egress: [{ ports: [{ protocol: 'TCP', port: 9443 }] }] })
+  // The schema knows what belongs to which kind.
+  for (const [services, message] of [
+    [[{ ...entry, instance: 'db' }], 'set exactly one of instance and bucket'],
+    [[{ name: 'db', instance: 'db', prefix: 'a/' }], 'WriteOnly and prefix are for buckets'],
+    [[{ ...entry, env: { HOST: 'host' } }], 'do not have'],
+    [[{ name: 'pictures', bucket: 'shop-pictures', env: { P: 'prefix' } }], 'only when prefix is set'],
+  ] as const)
+    await expect(makeApplication(on, { services })).rejects.toThrow(message)
 })
 
 describe('no credential is made', () => {

@@ -5,32 +5,21 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
 import { dataServicesNamespace } from '../../src/api/names.ts'
-import type { ResourceType } from '../../src/api/resource.ts'
 import { rolledOutAnnotation } from '../../src/api/services/binding-secret.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { tenantMark } from '../../src/data-services/adapters/postgresql/identifiers.ts'
-import { createParts } from '../../src/data-services/parts.ts'
-import { createServiceBindingController } from '../../src/data-services/service-binding/index.ts'
-import { createServiceClassController } from '../../src/data-services/service-class/index.ts'
-import { createServiceInstanceController } from '../../src/data-services/service-instance/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { gone, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
-import { withNamespace } from '../fixtures/harness.ts'
-import { withAdminKube } from '../fixtures/kube-access.ts'
-import { startManager } from '../fixtures/open-manager.ts'
-import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
-import { onlyNamed, recording, type Writes } from '../fixtures/test-clients.ts'
+import { gone, readyReason } from '../fixtures/application-fixture.ts'
+import { withDataServices } from '../fixtures/data-services-fixture.ts'
+import { withClientOf } from '../fixtures/process-clients.ts'
 
 const fieldManager = 'test'
 const minute = 60_000
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
-const plain = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString('utf8')
 
 describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared server', () => {
   let postgres: TestPostgres
@@ -55,121 +44,37 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
 
   type Options = { readonly password?: string; readonly through?: (client: KubeClient) => KubeClient }
 
-  /** A tenant with the controllers beside it, and a class that has its name. `later` moves their clock. */
   async function running({ password = server.password, through = client => client }: Options = {}) {
-    const { name: namespace } = await withNamespace()
-    await giveRightsIn(namespace, 'application')
-    const client = await withAdminKube()
-    const writes: Writes = []
-    const own = restrictedTo(await withClientOf('sekisho-data-services'), namespace)
-    const narrow = recording(onlyNamed(onlyNamed(own, serviceClass, namespace), tenant, namespace), writes)
-    let skew = 0
-    const clock = { ...systemClock, now: () => new Date(Date.now() + skew), monotonic: () => performance.now() + skew }
-    const start = (by: (client: KubeClient) => KubeClient = client => client) =>
-      startManager(
-        by(narrow),
-        given => {
-          const parts = createParts(given)
-          onTestFinished(parts.servers.close)
-          return [createServiceClassController, createServiceInstanceController, createServiceBindingController].map(create =>
-            create(parts),
-          )
+    const accountOf = (value: string) => ({ username: server.username, password: value })
+    const on = await withDataServices({
+      account: accountOf(password),
+      classSpec: secret => ({
+        type: 'postgresql',
+        provider: {
+          postgresql: {
+            host: server.hostname,
+            port: Number(server.port),
+            adminSecret: { name: secret },
+            tls: { mode: 'Disable' },
+          },
         },
-        { clock },
-      )
-    // After the controllers have stopped.
-    onTestFinished(async () => {
-      await client.mergePatch(serviceClass, { name: namespace }, { metadata: { finalizers: [] } }, { fieldManager })
-      await client.delete(serviceClass, { name: namespace })
-      await client.delete(tenant, { name: namespace })
+        plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } }],
+        reach: { cidrs: ['127.0.0.1/32'] },
+        extensions: ['pgcrypto'],
+        credentials: { maxAgeDays: 30, overlapMinutes: 5 },
+      }),
+      through,
     })
-    const started = await start(through)
-    onTestFinished(started.stop)
-    const apply = (type: ResourceType, name: string, spec: Record<string, unknown>, where: string | undefined = namespace) =>
-      client.apply(
-        type,
-        { apiVersion: type.apiVersion, kind: type.kind, metadata: { name, ...(where && { namespace: where }) }, spec },
-        { fieldManager, force: true },
-      )
-    await client.apply(
-      tenant,
-      {
-        apiVersion: tenant.apiVersion,
-        kind: tenant.kind,
-        metadata: { name: namespace },
-        spec: { namespace, account: { host: 'github.com', id: 1, login: namespace, type: 'Organization' }, roles: [] },
-      },
-      { fieldManager },
-    )
-    const setAdmin = (value: string) =>
-      client.apply(
-        secrets,
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { namespace: dataServicesNamespace, name: namespace },
-          data: { username: base64(server.username), password: base64(value) },
-        },
-        { fieldManager, force: true },
-      )
-    await setAdmin(password)
-    const postgresql = {
-      host: server.hostname,
-      port: Number(server.port),
-      adminSecret: { name: namespace },
-      tls: { mode: 'Disable' },
-    }
-    const classSpec = {
-      type: 'postgresql',
-      provider: { postgresql },
-      plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } }],
-      reach: { cidrs: ['127.0.0.1/32'] },
-      extensions: ['pgcrypto'],
-      credentials: { maxAgeDays: 30, overlapMinutes: 5 },
-    }
-    await apply(serviceClass, namespace, classSpec, '')
-    let touched = 0
+    const { client, namespace, apply } = on
     return {
-      client,
-      namespace,
-      writes,
-      apply,
-      setAdmin,
-      classSpec,
-      stop: started.stop,
-      start,
+      ...on,
+      setAdmin: (value: string) => on.setAdmin(accountOf(value)),
       instance: (spec: Record<string, unknown> = {}) => apply(serviceInstance, 'db', { class: namespace, ...spec }),
       binding: (name = 'shop', spec: Record<string, unknown> = {}) =>
         apply(serviceBinding, name, { service: { kind: 'ServiceInstance', name: 'db' }, ...spec }),
-      later(milliseconds: number) {
-        skew += milliseconds
-      },
-      skew: () => skew,
-      /** As the resync does, which is far apart. */
-      touch: (type: ResourceType, name: string) =>
-        client.mergePatch(
-          type,
-          { ...(type.namespaced && { namespace }), name },
-          { metadata: { annotations: { touched: String(++touched) } } },
-          { fieldManager },
-        ),
-      ready: (reason = 'Delivered', name = 'shop') => readyReason(client, serviceBinding, { namespace, name }, reason),
       instanceReady: (reason = 'Provisioned') => readyReason(client, serviceInstance, { namespace, name: 'db' }, reason),
-      classReady: (reason = 'Answering') => readyReason(client, serviceClass, { name: namespace }, reason),
-      values: (name = 'shop') => valuesOf(client, namespace, name),
     }
   }
-
-  async function valuesOf(client: KubeClient, namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
-    const secret = await client.get(secrets, { namespace, name: `binding-${name}` })
-    return Object.fromEntries(Object.entries(secret?.data ?? {}).map(([key, text]) => [key, plain(text)]))
-  }
-
-  const at = (version: number, on: Awaited<ReturnType<typeof running>>) =>
-    waitUntil(`version ${version}`, async () => {
-      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
-      return found?.status?.version === version ? found : undefined
-    })
 
   test('class, instance and binding applied together: a credential that works, and no password but in the Secret', async () => {
     const on = await running()
@@ -231,7 +136,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await on.binding('shop', { rotate: new Date(Date.now() + 500).toISOString() })
     on.later(1000)
     await on.touch(serviceBinding, 'shop')
-    const rotated = await at(2, on)
+    const rotated = await on.at(2)
     expect(rotated.status?.slots).toMatchObject([
       { slot: 'a', state: 'Draining', until: expect.any(String) },
       { slot: 'b', state: 'Delivered' },
@@ -241,15 +146,12 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     for (const { uri = '' } of [first, second]) expect(await query(uri, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     on.later(6 * minute)
     await on.touch(serviceBinding, 'shop')
-    await waitUntil('the former credential has ended', async () => {
-      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
-      return found?.status?.slots?.length === 1 || undefined
-    })
+    await on.drained()
     await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
     expect(await query(second['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     on.later(31 * 24 * 60 * minute)
     await on.touch(serviceBinding, 'shop')
-    await at(3, on)
+    await on.at(3)
   })
 
   test('what drains ends early once all pods have the other one, and nobody is connected by it', async () => {
@@ -264,7 +166,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     onTestFinished(() => session.end().catch(() => undefined))
     on.later(1000)
     await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
-    await at(2, on)
+    await on.at(2)
     const key = { namespace: on.namespace, name: 'shop' }
     const controllers = await withClientOf('sekisho-controllers')
     const told = { metadata: { annotations: { [rolledOutAnnotation]: '2' } } }
@@ -315,7 +217,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await waitUntil('writes are refused', async () => (await insert(uri)) === '42501' || undefined)
     on.later(1000)
     await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
-    await at(2, on)
+    await on.at(2)
     const second = (await on.values())['uri'] ?? ''
     expect(await insert(second)).toBe('42501')
     expect(await query(second, `DELETE FROM filled WHERE text = 'in the grace' RETURNING text`)).toHaveLength(1)
@@ -361,15 +263,12 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await on.binding('shop', { rotate: new Date(Date.now() + 500).toISOString() })
     on.later(1000)
     await on.touch(serviceBinding, 'shop')
-    await at(2, on)
+    await on.at(2)
     await on.apply(serviceClass, on.namespace, { ...on.classSpec, tenants: { matchLabels: { tier: 'gold' } } }, '')
     await on.instanceReady('ClassNotAllowed')
     on.later(6 * minute)
     await on.touch(serviceBinding, 'shop')
-    await waitUntil('the former credential has ended', async () => {
-      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
-      return found?.status?.slots?.length === 1 || undefined
-    })
+    await on.drained()
     await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
     expect(await query((await on.values())['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
@@ -382,7 +281,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     const first = await on.values()
     await on.client.delete(secrets, { namespace: on.namespace, name: 'binding-shop' })
     await on.touch(serviceBinding, 'shop')
-    await at(2, on)
+    await on.at(2)
     const second = await on.values()
     expect(second['password']).not.toBe(first['password'])
     expect(await query(second['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
@@ -510,7 +409,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await on.client.delete(secrets, { namespace: on.namespace, name: 'binding-shop' })
     const { stop } = await on.start()
     onTestFinished(stop)
-    await at(2, on)
+    await on.at(2)
     expect((await on.values())['username']).not.toBe(first['username'])
   })
 
@@ -533,7 +432,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     for (let version = 2; version <= 5; version++) {
       on.later(1000)
       await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
-      await at(version, on)
+      await on.at(version)
       const seen = [...written]
       // Each has read the Secret anew since, as pods do in a rollout; then the overlap ends.
       await waitUntil(
@@ -542,10 +441,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
       )
       on.later(6 * minute)
       await on.touch(serviceBinding, 'shop')
-      await waitUntil('one credential', async () => {
-        const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
-        return found?.status?.slots?.length === 1 || undefined
-      })
+      await on.drained()
     }
     isOver = true
     await writers

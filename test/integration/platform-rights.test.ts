@@ -265,7 +265,7 @@ test('everybody who signed in reads which services there are, and nobody by that
     mayUser('github|github.com|7', { verb, group: 'services.sekisho.dev', resource })
   for (const verb of ['get', 'list', 'watch']) expect(await person(verb, 'serviceclasses')).toBe(true)
   for (const verb of ['create', 'update', 'patch', 'delete']) expect(await person(verb, 'serviceclasses')).toBe(false)
-  for (const resource of ['serviceinstances', 'servicebindings']) expect(await person('list', resource)).toBe(false)
+  for (const resource of ['serviceinstances', 'buckets', 'servicebindings']) expect(await person('list', resource)).toBe(false)
 })
 
 test('the questions are understood: the same ones are allowed to an administrator, and a right of each account to it', async () => {

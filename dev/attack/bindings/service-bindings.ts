@@ -9,6 +9,7 @@ const group = 'services.sekisho.dev/v1alpha1'
 const classes = `/apis/${group}/serviceclasses`
 const name = 'attack'
 const instances = groupPath(group, tenantNamespace, 'serviceinstances')
+const buckets = groupPath(group, tenantNamespace, 'buckets')
 const bindings = groupPath(group, tenantNamespace, 'servicebindings')
 
 const secretOf = (secret: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret }, stringData: { uri: 'x' } })
@@ -24,6 +25,7 @@ const classOf = (host: string) => ({
   },
 })
 const instance = { apiVersion: group, kind: 'ServiceInstance', metadata: { name }, spec: { class: name } }
+const bucket = { apiVersion: group, kind: 'Bucket', metadata: { name }, spec: { class: name } }
 const binding = {
   apiVersion: group,
   kind: 'ServiceBinding',
@@ -84,12 +86,12 @@ export const bindingAttacks: readonly Attack[] = [
     name: 'bindings/status-forged',
     as: 'dave, developer of acme',
     against: 'what the platform says of its credentials',
-    tries: 'Writes into the status of a ServiceInstance and a ServiceBinding that there is a credential.',
+    tries: 'Writes into the status of a ServiceInstance, a Bucket and a ServiceBinding that there is a credential.',
     expected: ['RBAC'],
     attempts: world =>
       apiAttempts(
         world,
-        [instances, bindings].map(path => ({
+        [instances, buckets, bindings].map(path => ({
           as: 'dave' as const,
           method: 'PATCH' as const,
           path: `${path}/${name}/status`,
@@ -102,17 +104,20 @@ export const bindingAttacks: readonly Attack[] = [
     name: 'bindings/of-another-tenant',
     as: 'gary, admin of globex, and a ServiceAccount of globex',
     against: 'the services of acme',
-    tries: 'Lists, reads, makes and deletes ServiceInstances and ServiceBindings in the namespace of acme.',
+    tries: 'Lists, reads, makes and deletes ServiceInstances, Buckets and ServiceBindings in the namespace of acme.',
     expected: ['RBAC'],
     attempts: world =>
       apiAttempts(
         world,
         (['gary', 'workload'] as const).flatMap(as => [
           { as, method: 'GET' as const, path: instances },
+          { as, method: 'GET' as const, path: buckets },
           { as, method: 'GET' as const, path: `${bindings}/${name}` },
           { as, method: 'POST' as const, path: instances, json: instance },
+          { as, method: 'POST' as const, path: buckets, json: bucket },
           { as, method: 'POST' as const, path: bindings, json: binding },
           { as, method: 'DELETE' as const, path: `${instances}/${name}` },
+          { as, method: 'DELETE' as const, path: `${buckets}/${name}` },
         ]),
       ),
   },

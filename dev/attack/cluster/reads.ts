@@ -44,6 +44,7 @@ const clusterLists = [
   '/apis/github.sekisho.dev/v1alpha1/repositorygrants',
   '/apis/github.sekisho.dev/v1alpha1/clustergithubapps',
   '/apis/services.sekisho.dev/v1alpha1/serviceinstances',
+  '/apis/services.sekisho.dev/v1alpha1/buckets',
   '/apis/services.sekisho.dev/v1alpha1/servicebindings',
   '/apis/tenancy.sekisho.dev/v1alpha1/tenants',
   '/apis/tenancy.sekisho.dev/v1alpha1/domainclaims',

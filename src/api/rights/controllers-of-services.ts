@@ -13,7 +13,7 @@ export const controllersRightsOfServices: readonly Right[] = [
   {
     place: 'cluster',
     group: `services.${domain}`,
-    resources: ['serviceclasses', 'serviceinstances', 'servicebindings'],
+    resources: ['serviceclasses', 'serviceinstances', 'buckets', 'servicebindings'],
     verbs: ['list', 'watch'],
     usedBy: [applicationCaches, serviceRecords],
   },

@@ -9,7 +9,7 @@ const cached = ['list', 'watch'] as const
 const events = 'src/kube/object/events.ts'
 const indexOf = (kind: string): string => `src/data-services/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/data-services/${kind}/reconcile.ts`
-const controllers = ['service-class', 'service-instance', 'service-binding']
+const controllers = ['service-class', 'service-instance', 'bucket', 'service-binding']
 
 export const dataServicesRights: readonly Right[] = [
   {
@@ -17,12 +17,12 @@ export const dataServicesRights: readonly Right[] = [
     group: `tenancy.${domain}`,
     resources: ['tenants'],
     verbs: cached,
-    usedBy: [indexOf('service-instance')],
+    usedBy: [indexOf('service-instance'), indexOf('bucket')],
   },
   {
     place: 'cluster',
     group: services,
-    resources: ['serviceclasses', 'serviceinstances', 'servicebindings'],
+    resources: ['serviceclasses', 'serviceinstances', 'buckets', 'servicebindings'],
     verbs: cached,
     usedBy: controllers.map(indexOf),
   },
@@ -48,16 +48,16 @@ export const dataServicesRights: readonly Right[] = [
   {
     place: 'application',
     group: services,
-    resources: ['serviceinstances', 'servicebindings'],
+    resources: ['serviceinstances', 'buckets', 'servicebindings'],
     verbs: ['patch'],
-    usedBy: [reconcilerOf('service-instance'), reconcilerOf('service-binding')],
+    usedBy: controllers.slice(1).map(reconcilerOf),
   },
   {
     place: 'application',
     group: services,
-    resources: ['serviceinstances/status', 'servicebindings/status'],
+    resources: ['serviceinstances/status', 'buckets/status', 'servicebindings/status'],
     verbs: ['patch'],
-    usedBy: [indexOf('service-instance'), indexOf('service-binding')],
+    usedBy: controllers.slice(1).map(indexOf),
   },
   // RBAC has no prefixes, so this reads every Secret there, which whoever may create pods there can do, too.
   {

@@ -4,15 +4,32 @@ import { hashedName } from '../../lib/text/bounded-name.ts'
 import { appSecretKey } from '../apps/app-secret.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, objectName } from '../schema/fields.ts'
-import { choice, flag, list, map, object, optional, text } from '../schema/schema.ts'
-import { bindingAuthorityKey, bindingSecretKeys, maxBindingName } from './binding-secret.ts'
-import { type BindingAccess, bindingAccesses } from './service-binding.ts'
+import { choice, exactlyOneOf, flag, list, map, object, optional, text } from '../schema/schema.ts'
+import { bindingAuthorityKey, bindingPrefixKey, bindingSecretKeys, bucketSecretKeys, maxBindingName } from './binding-secret.ts'
+import { accessField, type BindingAccess, type BoundKind, prefixField } from './service-binding.ts'
 
 /** Of the name of an entry: with a prefix the name of a volume. */
 const maxName = 40
 
-/** The variables that an entry without `env` sets. */
-export const defaultServiceEnvironment = { DATABASE_URL: 'uri' } as const
+/** The variables that an entry without `env` sets: of a database, and of a bucket, where the AWS SDKs and its CLI find them. */
+export const defaultServiceEnvironment = {
+  ServiceInstance: { DATABASE_URL: 'uri' },
+  Bucket: {
+    AWS_ACCESS_KEY_ID: 'access-key-id',
+    AWS_SECRET_ACCESS_KEY: 'secret-access-key',
+    AWS_REGION: 'region',
+    AWS_ENDPOINT_URL_S3: 'endpoint',
+    BUCKET_NAME: 'bucket',
+  },
+} as const
+
+/** Beside those of a bucket, of an entry with a prefix. */
+const prefixVariable = 'BUCKET_PREFIX'
+
+const commonKeys = [...new Set([...bindingSecretKeys, ...bucketSecretKeys, bindingPrefixKey, bindingAuthorityKey])]
+const listed = (keys: readonly string[]): string => `[${keys.map(key => `'${key}'`).join(', ')}]`
+const databaseKeys = listed([...bindingSecretKeys, bindingAuthorityKey])
+const bucketKeys = listed([...bucketSecretKeys, bindingPrefixKey, bindingAuthorityKey])
 
 /** Where pods find the files, as servicebinding.io has it; `spec.env` may set the variable to another folder. */
 export const bindingFiles = {
@@ -31,20 +48,19 @@ export const servicesField = list(
         max: maxName,
         pattern: dnsLabel,
       }),
-      instance: objectName('The name of the ServiceInstance in this namespace.'),
-      access: choice(bindingAccesses, {
-        description:
-          'What the credential can do. `ReadWrite`: read and change data, and create and change tables. `ReadOnly`: read.',
-        default: 'ReadWrite',
-      }),
+      instance: optional(objectName('The name of a ServiceInstance in this namespace. Set `instance` or `bucket`.')),
+      bucket: optional(objectName('The name of a Bucket in this namespace. Set `instance` or `bucket`.')),
+      access: accessField,
+      prefix: optional(prefixField),
       env: optional(
         map(
-          choice([...bindingSecretKeys, bindingAuthorityKey], {
-            description: 'A key of the credential, such as `uri`, `host`, `username` or `password`.',
+          choice(commonKeys as [string, ...string[]], {
+            description:
+              'A key of the credential, such as `uri`, `host`, `username` or `password` of a database, and `bucket`, `endpoint`, `access-key-id` or `secret-access-key` of a bucket.',
           }),
           {
             description:
-              'The environment variables that every process gets, and the key of the credential that each has, such as `PGHOST: host`. When omitted: `DATABASE_URL: uri`. An empty object: none.',
+              'The environment variables that every process gets, and the key of the credential that each has, such as `PGHOST: host`. When omitted: `DATABASE_URL: uri` of a database; of a bucket AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL_S3 and BUCKET_NAME, and with a prefix BUCKET_PREFIX. An empty object: none.',
             max: 16,
             rules: [
               {
@@ -72,12 +88,28 @@ export const servicesField = list(
           message: 'env is empty and files is not true, so that no process would get the credential: set one of them',
           reason: 'FieldValueInvalid',
         },
+        exactlyOneOf(['instance', 'bucket'], 'set exactly one of instance and bucket'),
+        {
+          rule: "has(self.bucket) || (self.access != 'WriteOnly' && !has(self.prefix))",
+          message: 'WriteOnly and prefix are for buckets',
+          reason: 'FieldValueInvalid',
+        },
+        {
+          rule: `!has(self.env) || self.env.all(key, self.env[key] in (has(self.bucket) ? ${bucketKeys} : ${databaseKeys}))`,
+          message: 'env names a key that credentials of this kind of service do not have: databases have no keys of buckets',
+          reason: 'FieldValueInvalid',
+        },
+        {
+          rule: "!has(self.env) || has(self.prefix) || self.env.all(key, self.env[key] != 'prefix')",
+          message: 'env names the key prefix, which the credential has only when prefix is set',
+          reason: 'FieldValueInvalid',
+        },
       ],
     },
   ),
   {
     description:
-      'Databases that the Application uses. The platform makes a credential for each entry, gives it to every process, to release jobs and to `sekisho run`, and replaces it by age; nobody can read it by the Kubernetes API. Each other credential makes a release, which replaces the pods.',
+      'Databases and buckets that the Application uses. The platform makes a credential for each entry, gives it to every process, to release jobs and to `sekisho run`, and replaces it by age; nobody can read it by the Kubernetes API. Each other credential makes a release, which replaces the pods.',
     max: 16,
     unique: ['name'],
   },
@@ -86,25 +118,40 @@ export const servicesField = list(
 /** One entry, as it is read from the API server. */
 export type ServiceUse = {
   readonly name: string
-  readonly instance: string
+  /** Exactly one of these two is set. */
+  readonly instance?: string
+  readonly bucket?: string
   readonly access: BindingAccess
+  readonly prefix?: string
   readonly env?: Readonly<Record<string, string>>
   readonly files?: boolean
 }
 
+/** What an entry names. */
+export function serviceOf({ instance, bucket }: Pick<ServiceUse, 'instance' | 'bucket'>): {
+  readonly kind: BoundKind
+  readonly name: string
+} {
+  return bucket === undefined ? { kind: 'ServiceInstance', name: instance ?? '' } : { kind: 'Bucket', name: bucket }
+}
+
 /** The variables of an entry, and the key of the credential that each has. */
-export function serviceEnvironment({
-  env = defaultServiceEnvironment,
-}: Pick<ServiceUse, 'env'>): Readonly<Record<string, string>> {
-  return env
+export function serviceEnvironment(
+  use: Pick<ServiceUse, 'env' | 'instance' | 'bucket' | 'prefix'>,
+): Readonly<Record<string, string>> {
+  if (use.env !== undefined) return use.env
+  const own = defaultServiceEnvironment[serviceOf(use).kind]
+  return use.prefix === undefined ? own : { ...own, [prefixVariable]: bindingPrefixKey }
 }
 
 /**
  * The name of the ServiceBinding of an entry. A binding never changes what it is for, so another instance or access has another
  * name: the credential of the pods that still run stays until they are gone.
  */
-export function ownedBindingName(application: string, { name, instance, access }: ServiceUse): string {
-  const of = [application, name, instance, access].join('/')
+export function ownedBindingName(application: string, { name, instance, bucket, access, prefix = '' }: ServiceUse): string {
+  // No name of an object has a capital letter: those of the two kinds differ.
+  const service = bucket === undefined ? [instance, access] : ['Bucket', bucket, access, prefix]
+  const of = [application, name, ...service].join('/')
   return hashedName(`${application}-${name}`, maxBindingName, { of, length: 8 })
 }
 
@@ -116,9 +163,9 @@ export const serviceReasons = defineReasons({
   },
   person: {
     ServiceNotFound:
-      'There is no ServiceInstance of a name in `services`. Create it, or correct the name. The earlier version keeps serving.',
+      'There is no ServiceInstance or Bucket of a name in `services`. Create it, or correct the name. The earlier version keeps serving.',
     ServiceNotUsable:
-      'A ServiceInstance in `services` or its ServiceBinding cannot go on by itself. The message has its reason and what to do. The earlier version keeps serving.',
+      'A ServiceInstance or Bucket in `services`, or its ServiceBinding, cannot go on by itself. The message has its reason and what to do. The earlier version keeps serving.',
     ServiceNotForIsolated:
       'The Application is isolated, and the ServiceClass of a service in `services` is not offered to code that is not trusted. Remove the entry, or ask a platform admin.',
   },

@@ -15,7 +15,7 @@ export function bindingSecretName(binding: string): string {
 }
 
 /** The type of the Secret, by the type of the service. */
-export const bindingSecretType = { postgresql: 'servicebinding.io/postgresql' } as const
+export const bindingSecretType = { postgresql: 'servicebinding.io/postgresql', bucket: 'servicebinding.io/s3' } as const
 
 /** The value of the key `provider`. */
 export const bindingProvider = 'sekisho'
@@ -29,7 +29,7 @@ export const bindingVersionAnnotation = `${domain}/binding-version`
  */
 export const rolledOutAnnotation = `${domain}/rolled-out-version`
 
-/** The keys that the Secret always has. With a private authority it also has `ca.crt`. */
+/** The keys that the Secret of a database always has. With a private authority it also has `ca.crt`. */
 export const bindingSecretKeys = [
   'type',
   'provider',
@@ -43,8 +43,29 @@ export const bindingSecretKeys = [
   'sslmode',
 ] as const
 
+/** The keys that the Secret of a bucket always has; with a private authority also `ca.crt`, with a prefix also `prefix`. */
+export const bucketSecretKeys = [
+  'type',
+  'provider',
+  'bucket',
+  'endpoint',
+  'region',
+  'access-key-id',
+  'secret-access-key',
+  'uri',
+] as const
+
 /** Those that are secret: the others may stand in messages. */
-export const confidentialBindingKeys = ['password', 'uri', 'jdbc-url'] as const
+export const confidentialBindingKeys = ['password', 'uri', 'jdbc-url', 'secret-access-key'] as const
+
+/** What of a credential only its Secret remembers, by the kind of its service: without these it holds none. */
+export const bindingKeyEntries = {
+  ServiceInstance: ['password'],
+  Bucket: ['access-key-id', 'secret-access-key'],
+} as const
+
+/** The key with the prefix of the names of objects, where the credential has one. */
+export const bindingPrefixKey = 'prefix'
 
 /** The key with the certificates that sign the one of the server. */
 export const bindingAuthorityKey = 'ca.crt'

@@ -1,4 +1,4 @@
-// ServiceBinding: one credential of a service, for one Application or for what a person runs. The credential is in the Secret
+// ServiceBinding: one credential of a database or bucket, for one Application or for what a person runs. The credential is in the Secret
 // that `status.binding` names; nobody reads it by the Kubernetes API.
 // docs/adr/0100-services-are-classes-instances-and-bindings.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
@@ -8,8 +8,25 @@ import { choice, choiceOfThisVersion, integer, list, object, optional, text } fr
 import { maxBindingName } from './binding-secret.ts'
 
 /** What a credential may do. */
-export const bindingAccesses = ['ReadWrite', 'ReadOnly'] as const
+export const bindingAccesses = ['ReadWrite', 'ReadOnly', 'WriteOnly'] as const
 export type BindingAccess = (typeof bindingAccesses)[number]
+
+/** The kinds of services that have credentials. */
+export const boundKinds = ['ServiceInstance', 'Bucket'] as const
+export type BoundKind = (typeof boundKinds)[number]
+
+const accessText =
+  'What the credential can do. Of a database: `ReadWrite`, read and change data, and create and change tables; `ReadOnly`, read. Of a bucket: `ReadWrite`, read, write, list and delete objects; `ReadOnly`, read and list; `WriteOnly`, write.'
+
+/** Such as `pictures/`: each part begins with none of the dots that paths give a meaning to. */
+export const prefixField = text({
+  description:
+    'Of a bucket: with which prefix the names of objects begin that the credential can reach, such as `pictures/`. The whole bucket when omitted.',
+  max: 128,
+  pattern: '^([A-Za-z0-9_-][A-Za-z0-9_.-]*/)+$',
+})
+
+export const accessField = choice(bindingAccesses, { description: accessText, default: 'ReadWrite' })
 
 const reasons = defineReasons({
   ready: {
@@ -18,16 +35,18 @@ const reasons = defineReasons({
   progress: {
     Issuing: 'The platform is making a credential on the server.',
     InstanceNotReady: 'The ServiceInstance is not ready. The message has its reason. A credential that was delivered goes on.',
+    BucketNotReady: 'The Bucket is not ready. The message has its reason. A credential that was delivered goes on.',
   },
   machine: {
     ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',
   },
   person: {
     InstanceNotFound: 'There is no ServiceInstance of the name in `spec.service`. The message says what to do.',
+    BucketNotFound: 'There is no Bucket of the name in `spec.service`. The message says what to do.',
     NameTaken:
       'The namespace has a Secret of the name that the platform needs, which it did not make. A platform admin has to delete that Secret.',
     WiderThanAsked:
-      'A credential could do more on the server than it must, for example enter the database of another tenant. It was revoked and never delivered. A platform admin corrects the server; the message says what was possible.',
+      'A credential could do more on the server than it must, for example enter the database or read the bucket of another tenant. It was revoked and never delivered. A platform admin corrects the server; the message says what was possible.',
     NarrowerThanAsked:
       'A credential could not do on the server what it must. It was revoked. The message says what was refused; a platform admin looks at the server.',
   },
@@ -50,22 +69,19 @@ export const serviceBinding = defineKind({
   scope: 'Namespaced',
   tenantAccess: 'write',
   description:
-    'One credential of a ServiceInstance. The platform makes it, tries it, delivers it in a Secret to pods, and replaces it by age.',
+    'One credential of a ServiceInstance or Bucket. The platform makes it, tries it, delivers it in a Secret to pods, and replaces it by age.',
   writtenBy: 'The platform, for an Application with `spec.services`; developers and admins of the tenant, for pods of their own.',
   spec: object(
     {
       service: object(
         {
-          kind: choiceOfThisVersion(['ServiceInstance'], { description: 'The kind of the service: `ServiceInstance`.' }),
+          kind: choiceOfThisVersion(boundKinds, { description: 'The kind of the service: `ServiceInstance` or `Bucket`.' }),
           name: objectName('The name of the service in the same namespace.'),
         },
         { description: 'Of which service. It cannot change.' },
       ),
-      access: choice(bindingAccesses, {
-        description:
-          'What the credential can do. `ReadWrite`: read and change data, and create and change tables. `ReadOnly`: read.',
-        default: 'ReadWrite',
-      }),
+      access: accessField,
+      prefix: optional(prefixField),
       rotate: optional(
         timestamp(
           'Set it to the present time to have the credential replaced: one that was issued before this time is. The former one goes on working for the overlap of the ServiceClass.',
@@ -86,6 +102,17 @@ export const serviceBinding = defineKind({
           message: 'access cannot change: create another ServiceBinding',
           fieldPath: '.access',
           reason: 'FieldValueForbidden',
+        },
+        {
+          rule: 'has(self.prefix) == has(oldSelf.prefix) && (!has(self.prefix) || self.prefix == oldSelf.prefix)',
+          message: 'prefix cannot change: create another ServiceBinding',
+          fieldPath: '.prefix',
+          reason: 'FieldValueForbidden',
+        },
+        {
+          rule: "self.service.kind == 'Bucket' || (self.access != 'WriteOnly' && !has(self.prefix))",
+          message: 'WriteOnly and prefix are for buckets',
+          reason: 'FieldValueInvalid',
         },
       ],
     },

@@ -1,5 +1,5 @@
-// ServiceClass: a service that administrators offer to tenants, such as databases on a shared PostgreSQL server. It holds no
-// credential: those of the server are in Secrets of a namespace that only the process data-services reads.
+// ServiceClass: a service that administrators offer to tenants: databases on a shared PostgreSQL server, or buckets of an object
+// store. It holds no credential: those of the server are in Secrets of a namespace that only the process data-services reads.
 // docs/adr/0100-services-are-classes-instances-and-bindings.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
@@ -21,21 +21,28 @@ const reasons = defineReasons({
   },
   person: {
     ClassInUse:
-      'It is being deleted, and ServiceInstances still have it. The message says how many. The server is kept reachable for them.',
+      'It is being deleted, and ServiceInstances or Buckets still have it. The message says how many. The server is kept reachable for them.',
     AdminSecretMissing:
       'The namespace `sekisho-data` has no Secret of the name in `provider`, or it lacks a key. The message says which. A platform admin creates it.',
-    LoginRefused: 'The server refuses the user name or the password of the Secret. A platform admin corrects the Secret.',
+    LoginRefused:
+      'The server refuses the account in the Secret: its user name, password or key. A platform admin corrects the Secret.',
     RightsInsufficient:
       'The account in the Secret lacks a right on the server that the platform needs. The message names it. A platform admin grants it there.',
     ServerUnsuitable:
-      'The server is older than PostgreSQL 15, lacks updates without which a tenant can get further (15.9, 16.5 and 17.1 have them), or accepts no writes. The message says which. A platform admin updates the server, or names another one.',
+      'The server cannot be shared: a PostgreSQL older than 15, one that lacks updates without which a tenant can get further (15.9, 16.5 and 17.1 have them), or one that accepts no writes. The message says which. A platform admin updates the server, or names another one.',
     ServerTooOpen:
       'Every login of the server may enter a database of its own, such as `postgres`, and the platform could not close it. The message says what a platform admin does there.',
   },
 })
 
+/** Of each credential of a plan that says nothing of it. */
+export const defaultConnections = 20
+
 /** Reasons of the conditions. */
 export const serviceClassReasons = reasons.names
+
+/** No user, path, query or fragment. */
+const storeUrl = '^https?://([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$'
 
 const secretName = (description: string) => text({ description, max: 253, pattern: dnsSubdomain })
 
@@ -89,10 +96,60 @@ const postgresqlField = object(
   { description: 'A PostgreSQL server that all instances of the class share: each is a database of its own on it.' },
 )
 
+const s3Field = object(
+  {
+    endpoint: text({
+      description:
+        'The URL of the store, by which the platform and the pods of tenants reach it, such as `https://s3.example.com`.',
+      max: 512,
+      pattern: storeUrl,
+    }),
+    iamEndpoint: text({
+      description: 'The URL at which the store answers the Query API of IAM. Only the platform reaches it.',
+      max: 512,
+      pattern: storeUrl,
+    }),
+    region: text({
+      description: 'The region that requests are signed for.',
+      max: 63,
+      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+      default: 'us-east-1',
+    }),
+    adminSecret: object(
+      { name: secretName('The name of the Secret in the namespace `sekisho-data`.') },
+      {
+        description:
+          'The Secret whose keys `accessKeyId` and `secretAccessKey` are an account of the store that may make buckets, users, policies and keys.',
+      },
+    ),
+    caSecret: optional(
+      object(
+        { name: secretName('The name of the Secret in the namespace `sekisho-data`.') },
+        {
+          description:
+            'The Secret whose key `ca.crt` has the certificates that sign the one of the store. When omitted: those that the operating system trusts. Applications get them with each credential.',
+        },
+      ),
+    ),
+  },
+  {
+    description:
+      'An object store that speaks S3 and the Query API of IAM, which all Buckets of the class share. With `http://` nothing is encrypted: for stores that only a trusted network reaches.',
+    rules: [
+      {
+        rule: "!has(self.caSecret) || self.endpoint.startsWith('https://') || self.iamEndpoint.startsWith('https://')",
+        message: 'caSecret belongs to an endpoint of https',
+        reason: 'FieldValueInvalid',
+        fieldPath: '.caSecret',
+      },
+    ],
+  },
+)
+
 const planField = object(
   {
     name: text({
-      description: 'The name of the plan, which `spec.plan` of a ServiceInstance names.',
+      description: 'The name of the plan, which `spec.plan` of a ServiceInstance or Bucket names.',
       max: 63,
       pattern: dnsLabel,
     }),
@@ -100,15 +157,19 @@ const planField = object(
     default: optional(flag({ description: 'Whether instances without `spec.plan` have this plan. One plan at most.' })),
     limits: object(
       {
-        connections: integer({
-          description: 'How many connections each credential may have at once.',
-          min: 1,
-          max: 500,
-          default: 20,
+        connections: optional(
+          integer({
+            description: `Of type \`postgresql\`: how many connections each credential may have at once. ${defaultConnections} when omitted.`,
+            min: 1,
+            max: 500,
+          }),
+        ),
+        storage: bytes({
+          description: 'How much space one instance or bucket may take on the server, such as `1Gi`.',
+          most: '100Ti',
         }),
-        storage: bytes({ description: 'How much space one instance may take on the server, such as `1Gi`.', most: '100Ti' }),
       },
-      { description: 'What one instance may use.' },
+      { description: 'What one instance or bucket may use.' },
     ),
   },
   { description: 'One size in which the service is offered.' },
@@ -138,7 +199,7 @@ const reachField = object(
   },
   {
     description:
-      'What the network policies of the platform open to pods that use an instance, and only to those: these addresses, at the port of the server.',
+      'What the network policies of the platform open to pods that use the service, and only to those: these addresses, at the port of the server.',
   },
 )
 
@@ -169,19 +230,21 @@ export const serviceClass = defineKind({
   scope: 'Cluster',
   adminAccess: 'write',
   description:
-    'A service that tenants can have, such as a PostgreSQL database on a shared server: where it is, in which plans, and for whom.',
+    'A service that tenants can have, such as a PostgreSQL database on a shared server or a bucket of an object store: where it is, in which plans, and for whom.',
   writtenBy: 'Platform admins.',
   spec: object(
     {
-      type: choiceOfThisVersion(['postgresql'], {
-        description: 'What an instance is: `postgresql`, a database. It cannot change.',
+      type: choiceOfThisVersion(['postgresql', 'bucket'], {
+        description:
+          'What it offers: `postgresql`, databases (ServiceInstances), or `bucket`, buckets of an object store (Buckets). It cannot change.',
       }),
       description: optional(text({ description: 'What the service is for, for people who choose one.', max: 256 })),
       provider: object(
-        { postgresql: optional(postgresqlField) },
+        { postgresql: optional(postgresqlField), s3: optional(s3Field) },
         {
-          description: 'Where instances are made. Exactly one member must be set, the one of `type`.',
-          rules: [exactlyOneOf(['postgresql'], 'set exactly one member, the one that type names')],
+          description:
+            'Where instances and buckets are made. Exactly one member must be set, the one of `type`: `postgresql`, or `s3` for `bucket`.',
+          rules: [exactlyOneOf(['postgresql', 's3'], 'set exactly one member, the one that type names')],
         },
       ),
       plans: list(planField, {
@@ -205,19 +268,24 @@ export const serviceClass = defineKind({
               max: 8,
             }),
           },
-          { description: 'Which Tenants may have instances. All when omitted.' },
+          { description: 'Which Tenants may have instances or buckets. All when omitted.' },
         ),
       ),
       reach: reachField,
       allowIsolated: flag({
         description:
-          'Whether isolated Applications may use instances. Their code is not trusted: it can do what the credential can, and tries the server.',
+          'Whether isolated Applications may use the service. Their code is not trusted: it can do what the credential can, and tries the server.',
+        default: false,
+      }),
+      ownNames: flag({
+        description:
+          'Of type `bucket`: whether Buckets may choose their names in the store (`spec.name`). A tenant then sees which names others have.',
         default: false,
       }),
       extensions: optional(
         list(databaseExtensionField, {
           description:
-            'The extensions of PostgreSQL that instances may ask for. None when omitted. All of the list can be created without rights on the server.',
+            'Of type `postgresql`: the extensions that instances may ask for. None when omitted. All of the list can be created without rights on the server.',
           max: 32,
           unique: 'set',
         }),
@@ -233,15 +301,42 @@ export const serviceClass = defineKind({
           fieldPath: '.type',
           reason: 'FieldValueForbidden',
         },
+        {
+          rule: "has(self.provider.s3) == (self.type == 'bucket')",
+          message: 'set the member that type names: postgresql, or s3 for type bucket',
+          fieldPath: '.provider',
+          reason: 'FieldValueInvalid',
+        },
+        {
+          rule: "self.type == 'postgresql' || (!has(self.extensions) && self.plans.all(p, !has(p.limits.connections)))",
+          message: 'extensions and limits.connections belong to type postgresql',
+          reason: 'FieldValueInvalid',
+        },
+        {
+          rule: "self.type == 'bucket' || !self.ownNames",
+          message: 'ownNames belongs to type bucket',
+          fieldPath: '.ownNames',
+          reason: 'FieldValueInvalid',
+        },
       ],
     },
   ),
   status: {
     version: optional(text({ description: 'The version of the server, as it says it itself, such as `15.18`.', max: 64 })),
+    capabilities: optional(
+      object(
+        {
+          versioning: flag({ description: 'Whether it keeps former versions of objects.' }),
+          cors: flag({ description: 'Whether it answers browsers (`spec.cors` of a Bucket).' }),
+          lifecycle: flag({ description: 'Whether it deletes objects by age. The platform does not use it yet.' }),
+        },
+        { description: 'Of type `bucket`: what the store has, as the platform tried it.' },
+      ),
+    ),
   },
   conditions: {
     Reachable: 'The server answered the platform when it last asked.',
-    Ready: 'Instances can be made and credentials issued.',
+    Ready: 'Instances or buckets can be made and credentials issued.',
   },
   reasons,
   rules: [

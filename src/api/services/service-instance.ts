@@ -6,45 +6,40 @@ import { dnsLabel, timestamp } from '../schema/fields.ts'
 import { bytes } from '../schema/quantity.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 import { databaseExtensionField } from './extensions.ts'
+import { offerReasons } from './offer-reasons.ts'
 
-const reasons = defineReasons({
-  ready: {
-    Provisioned: 'The instance exists on the server, and can be used.',
-    WithinPlan: 'The instance takes less space than its plan has.',
-    NearPlan: 'The instance takes nearly as much space as its plan has: 80 % or more. Make room, or choose a larger plan.',
+const reasons = defineReasons(
+  {
+    ready: {
+      Provisioned: 'It exists on the server, and can be used.',
+      WithinPlan: 'The instance takes less space than its plan has.',
+      NearPlan: 'The instance takes nearly as much space as its plan has: 80 % or more. Make room, or choose a larger plan.',
+    },
+    progress: {
+      Provisioning: 'The platform is making it on the server.',
+    },
+    machine: {
+      InstanceMissing:
+        'The server does not have the database any more that this instance had, for example because it was restored from an older backup. The platform makes no empty one in its place. A platform admin restores it, or the instance is deleted and made again.',
+    },
+    person: {
+      ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
+      NameTaken:
+        'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
+      KeptTooMany:
+        'It is being deleted with `whenDeleted: Keep`, and the server keeps as many databases for this tenant as it may. The message has the number and what to do.',
+      OverPlan:
+        'The instance takes more space than its plan has. The message says from when on nothing can be written any more, and what to do.',
+      WritesEnded:
+        'The instance took more space than its plan has for an hour, or twice as much. Its credentials read, delete and truncate, and write again by themselves when it takes less than 90 % of its plan.',
+    },
+    failed: {
+      RefusedByServer: 'The server refused to make it as it is wanted. The message has what it answered.',
+    },
   },
-  progress: {
-    Provisioning: 'The platform is making the instance on the server.',
-    ClassNotReady:
-      'The ServiceClass is not ready, so that its server cannot be asked. The message has its reason. An instance that exists goes on.',
-  },
-  machine: {
-    ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',
-    InstanceMissing:
-      'The server does not have the database any more that this instance had, for example because it was restored from an older backup. The platform makes no empty one in its place. A platform admin restores it, or the instance is deleted and made again.',
-  },
-  person: {
-    ClassNotFound: 'There is no ServiceClass of the name in `spec.class`. The message says what to do.',
-    ClassNotAllowed: 'The ServiceClass is not offered to this tenant. Choose another one, or ask a platform admin.',
-    PlanNotFound:
-      'The ServiceClass has no plan of the name in `spec.plan`, or no default plan. The message names those that it has.',
-    ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
-    NameTaken:
-      'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
-    KeptTooMany:
-      'It is being deleted with `whenDeleted: Keep`, and the server keeps as many databases for this tenant as it may. The message has the number and what to do.',
-    OverPlan:
-      'The instance takes more space than its plan has. The message says from when on nothing can be written any more, and what to do.',
-    WritesEnded:
-      'The instance took more space than its plan has for an hour, or twice as much. Its credentials read, delete and truncate, and write again by themselves when it takes less than 90 % of its plan.',
-    InUse:
-      'It is being deleted, and ServiceBindings still use it. The message names them: delete them, or the Applications that own them.',
-  },
-  failed: {
-    NoTenant: 'The namespace is not the one in which a tenant works.',
-    RefusedByServer: 'The server refused to make the instance as it is wanted. The message has what it answered.',
-  },
-})
+  {},
+  offerReasons,
+)
 
 /** Reasons of the conditions. */
 export const serviceInstanceReasons = reasons.names
@@ -62,7 +57,7 @@ export const serviceInstance = defineKind({
   spec: object(
     {
       class: text({
-        description: 'The name of the ServiceClass. It cannot change.',
+        description: 'The name of a ServiceClass of type `postgresql`. It cannot change.',
         max: 63,
         pattern: dnsLabel,
       }),

@@ -22,6 +22,8 @@ import { halt } from '../../api/github/halt.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { jobNameLabel, labels } from '../../api/names.ts'
 import { isOf, type KubeObject, type ResourceType } from '../../api/resource.ts'
+import { serviceOf } from '../../api/services/application-services.ts'
+import { bucket } from '../../api/services/bucket.ts'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { serviceClass } from '../../api/services/service-class.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
@@ -47,9 +49,9 @@ export const chartIndex = 'chart'
 export const haltIndex = 'application/halt'
 /** Applications by the `namespace/name` of the AppSecrets that they use. */
 export const secretIndex = 'application/secret'
-/** Applications by the `namespace/name` of the ServiceInstances that they use. */
+/** Applications by the `kind/namespace/name` of the ServiceInstances and Buckets that they use. */
 export const serviceIndex = 'application/service'
-/** ServiceInstances by the name of their class. */
+/** ServiceInstances and Buckets by the name of their class. */
 export const serviceClassIndex = 'application/service-class'
 /** Applications that follow a tag, by their namespace. */
 export const followingIndex = 'application/following'
@@ -93,6 +95,7 @@ export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: str
     /** Those of Applications. */
     serviceBindings: manager.cache(serviceBinding, labelled),
     serviceInstances: manager.cache(serviceInstance),
+    buckets: manager.cache(bucket),
     serviceClasses: manager.cache(serviceClass),
     foreignIngresses: manager.cache(ingresses, foreign),
   }
@@ -115,9 +118,10 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
     usedSecrets(spec).map(name => `${metadata.namespace}/${name}`),
   )
   caches.applications.addIndex(serviceIndex, ({ metadata, spec }) =>
-    (spec.services ?? []).map(({ instance }) => `${metadata.namespace}/${instance}`),
+    (spec.services ?? []).map(serviceOf).map(({ kind, name }) => `${kind}/${metadata.namespace}/${name}`),
   )
   caches.serviceInstances.addIndex(serviceClassIndex, ({ spec }) => [spec.class])
+  caches.buckets.addIndex(serviceClassIndex, ({ spec }) => [spec.class])
   caches.serviceBindings.addIndex(ownerIndex, ownersOf)
   caches.applications.addIndex(followingIndex, ({ metadata, spec }) =>
     spec.followTag === true ? [metadata.namespace ?? ''] : [],

@@ -15,7 +15,7 @@ const maxOtherGrants = 500
 const maxHalts = 50
 /** Each is looked at with its grant, and deleted with it. */
 const maxGrantApprovals = 500
-/** Several for each Application: each costs the server a database, or two logins at most. */
+/** Several for each Application: each costs the server a database or a bucket, or two logins or users at most. */
 const servicesPerApplication = 2
 const bindingsPerApplication = 4
 
@@ -39,6 +39,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
+    'count/buckets.services.sekisho.dev': canonicalQuantity(String(servicesPerApplication * applicationsOf(limits))),
     'count/grantapprovals.github.sekisho.dev': String(maxGrantApprovals),
     'count/grantpolicies.github.sekisho.dev': String(maxGrantPolicies),
     'count/halts.github.sekisho.dev': String(maxHalts),

@@ -25,7 +25,13 @@ function drained(held: 'a' | 'b') {
     { slot: 'a', state: 'Draining', issuedAt, until: at(-1).toISOString() },
     { slot: 'b', state: 'Delivered', issuedAt },
   ]
-  const binding = { apiVersion, kind, metadata: { namespace: 'n', name: 'b', uid: 'u' }, status: { slots } }
+  const binding = {
+    apiVersion,
+    kind,
+    metadata: { namespace: 'n', name: 'b', uid: 'u' },
+    spec: { service: { kind: 'ServiceInstance', name: 'db' } },
+    status: { slots },
+  }
   const owner = binding as unknown as Facts['binding']
   const secret = {
     metadata: {
@@ -34,7 +40,7 @@ function drained(held: 'a' | 'b') {
     },
     data: { password: 'cA==' },
   } as unknown as Facts['secret']
-  return drainingOf({ binding: owner, secret, instance: undefined, serviceClass: undefined, opened: undefined })
+  return drainingOf({ binding: owner, secret, service: undefined, id: undefined, serviceClass: undefined, opened: undefined })
 }
 
 test('what drains can end when it is due, but never what the Secret holds', () => {

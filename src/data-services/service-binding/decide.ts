@@ -5,7 +5,8 @@ import { serviceInstanceReasons } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
-import type { OpenServer } from '../servers.ts'
+import type { Plan } from '../offer.ts'
+import type { OpenServer } from '../providers/provider.ts'
 import { isHeld, type Slot, type SlotFacts } from '../slots/slots.ts'
 import { heldBy, versionOf } from './desired.ts'
 import type { Facts } from './gather.ts'
@@ -17,7 +18,7 @@ export type Ready = {
   readonly kind: 'ready'
   readonly id: string
   readonly opened: OpenServer
-  readonly connections: number
+  readonly plan: Plan
   readonly maxAgeMilliseconds: number
   readonly overlapMilliseconds: number
 }
@@ -27,35 +28,42 @@ export type Decision =
   | { readonly kind: 'starting' }
   | Ready
 
+const reasonsOf = {
+  ServiceInstance: { notFound: reasons.instanceNotFound, notReady: reasons.instanceNotReady },
+  Bucket: { notFound: reasons.bucketNotFound, notReady: reasons.bucketNotReady },
+} as const
+
+/** Of what a change of the service or its class wakes the binding. */
+export function isAwaited({ reason }: Refusal): boolean {
+  return Object.values(reasonsOf).some(({ notReady }) => notReady === reason)
+}
+
 /** What a credential can be made of, or the first reason why none can. */
 export function decide(facts: Facts): Decision {
-  const { binding, instance, serviceClass, opened, secret } = facts
+  const { binding, service, id, serviceClass, opened, secret } = facts
   const refuse = (reason: string, message: string): Decision => ({ kind: 'refused', reason, message })
-  const { name } = binding.spec.service
+  const { kind, name } = binding.spec.service
+  const { notFound, notReady } = reasonsOf[kind]
   if (secret !== undefined && !isOwn(facts))
     return refuse(
       reasons.nameTaken,
       `Secret ${secret.metadata.name} exists and was not made for this ServiceBinding: a platform admin has to delete it`,
     )
-  if (instance === undefined || instance.metadata.deletionTimestamp !== undefined)
-    return refuse(
-      reasons.instanceNotFound,
-      `there is no ServiceInstance ${name} in this namespace, or it is being deleted: create it`,
-    )
-  const ready = findCondition(instance.status?.conditions, 'Ready')
-  const id = instance.status?.externalId
-  const plan = serviceClass?.spec.plans.find(one => one.name === instance.status?.plan)
-  // Over its plan it has credentials that read and delete.
+  if (service === undefined || service.metadata.deletionTimestamp !== undefined)
+    return refuse(notFound, `there is no ${kind} ${name} in this namespace, or it is being deleted: create it`)
+  const ready = findCondition(service.status?.conditions, 'Ready')
+  const plan = serviceClass?.spec.plans.find(one => one.name === service.status?.plan)
+  // Over its plan an instance has credentials that read and delete.
   const isUsable = ready?.status === 'True' || ready?.reason === serviceInstanceReasons.writesEnded
   if (!isUsable || id === undefined || serviceClass === undefined || plan === undefined)
-    return refuse(reasons.instanceNotReady, `ServiceInstance ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
+    return refuse(notReady, `${kind} ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
   if (opened === undefined) return { kind: 'starting' }
   const { maxAgeDays, overlapMinutes } = serviceClass.spec.credentials
   return {
     kind: 'ready',
     id,
     opened,
-    connections: plan.limits.connections,
+    plan,
     maxAgeMilliseconds: maxAgeDays * day,
     overlapMilliseconds: overlapMinutes * minute,
   }
@@ -68,7 +76,7 @@ export function isOwn({ binding, secret }: Pick<Facts, 'binding' | 'secret'>): b
 
 /** What the Secret holds, if it is the one that was made for this ServiceBinding. */
 export function heldOf(facts: Pick<Facts, 'binding' | 'secret'>): SlotFacts['held'] {
-  return isOwn(facts) ? heldBy(facts.secret) : undefined
+  return isOwn(facts) ? heldBy(facts.secret, facts.binding.spec.service.kind) : undefined
 }
 
 /** As they are recorded. */

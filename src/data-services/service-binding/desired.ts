@@ -3,33 +3,29 @@ import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import {
-  bindingAuthorityKey,
-  bindingProvider,
+  bindingKeyEntries,
   bindingSecretName,
   bindingSecretType,
   bindingVersionAnnotation,
 } from '../../api/services/binding-secret.ts'
-import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import type { ServiceType } from '../../api/services/provider.ts'
+import type { BoundKind, ServiceBinding } from '../../api/services/service-binding.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
-import type { SecretString } from '../../lib/secret-string.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { Key, Values } from '../credentials/credentials.ts'
 import type { SlotFacts } from '../slots/slots.ts'
 
-/** Which slot the Secret holds, and when making it began; written together with the password. */
+/** Which slot the Secret holds, and when making it began; written together with the key. */
 export const heldAnnotation = `${domain}/binding-slot`
 
 export type Delivery = {
   readonly slot: NonNullable<SlotFacts['held']>
   readonly version: number
-  readonly host: string
-  readonly port: number
-  /** Undefined: connections are not encrypted. */
-  readonly tls: { readonly ca: string | undefined } | undefined
-  readonly database: string
-  readonly username: string
-  readonly password: SecretString
+  readonly type: ServiceType
+  readonly values: Values
 }
 
 /** To apply. Its values are plain base64: pass it to the client and to nothing else. */
@@ -50,30 +46,13 @@ export function desiredSecret(binding: ServiceBinding, delivery: Delivery): Appl
       },
       ownerReferences: [ownerReference(binding, { controller: true })],
     },
-    type: bindingSecretType.postgresql,
+    type: bindingSecretType[delivery.type],
     data: Object.fromEntries(
-      Object.entries(valuesOf(delivery)).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
+      Object.entries(delivery.values).map(([key, value]) => [
+        key,
+        Buffer.from(typeof value === 'string' ? value : value.reveal(), 'utf8').toString('base64'),
+      ]),
     ),
-  }
-}
-
-function valuesOf({ host, port, tls, database, username, password }: Delivery): Readonly<Record<string, string>> {
-  const sslmode = tls === undefined ? 'disable' : 'verify-full'
-  // An address of IPv6 stands in brackets in a URL.
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
-  const secret = password.reveal()
-  return {
-    type: 'postgresql',
-    provider: bindingProvider,
-    host,
-    port: String(port),
-    database,
-    username,
-    password: secret,
-    uri: `postgresql://${username}:${encodeURIComponent(secret)}@${place}?sslmode=${sslmode}`,
-    'jdbc-url': `jdbc:postgresql://${place}?user=${username}&password=${encodeURIComponent(secret)}&sslmode=${sslmode}`,
-    sslmode,
-    ...(tls?.ca !== undefined && { [bindingAuthorityKey]: tls.ca }),
   }
 }
 
@@ -82,12 +61,21 @@ export function isAsDesired(secret: Secret, desired: ReturnType<typeof desiredSe
   return sameJson(secret.data ?? {}, desired.data)
 }
 
-/** What the Secret says that it holds, when it has a password for it. */
-export function heldBy(secret: Secret | undefined): SlotFacts['held'] {
+/** What the Secret says that it holds, when it has the key for it. */
+export function heldBy(secret: Secret | undefined, kind: BoundKind): SlotFacts['held'] {
   const stored = asObject(parseJson(secret?.metadata.annotations?.[heldAnnotation] ?? ''))
   const [slot, issuedAt] = [textAt(stored, 'slot'), new Date(textAt(stored, 'issuedAt') ?? '')]
   if ((slot !== 'a' && slot !== 'b') || Number.isNaN(issuedAt.getTime())) return undefined
-  return secret?.data?.['password'] === undefined ? undefined : { slot, issuedAt }
+  return storedKey(secret, kind) && { slot, issuedAt }
+}
+
+/** The key of the credential that the Secret holds; undefined when a part of it is not there. */
+export function storedKey(secret: Secret | undefined, kind: BoundKind): Key | undefined {
+  const stored = bindingKeyEntries[kind].map(entry => [entry, secret?.data?.[entry]] as const)
+  const found = stored.flatMap(([entry, value]) =>
+    value === undefined ? [] : [[entry, new SecretString(Buffer.from(value, 'base64').toString('utf8'))] as const],
+  )
+  return found.length === stored.length ? Object.fromEntries(found) : undefined
 }
 
 /** 0 for a Secret that has none. */

@@ -1,20 +1,22 @@
-// What must be known about a ServiceBinding: its instance and class, the Secret, which is read from the API server because
-// nobody may list Secrets, and the logins on the server. Never writes.
+// What must be known about a ServiceBinding: its service and class, and the Secret, which is read from the API server because
+// nobody may list Secrets. Never writes.
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { bindingSecretName } from '../../api/services/binding-secret.ts'
+import type { Bucket } from '../../api/services/bucket.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { loginName, type SlotName } from '../adapters/postgresql/identifiers.ts'
-import { liveLogins } from '../adapters/postgresql/logins.ts'
 import type { DataServicesParts } from '../parts.ts'
-import type { OpenServer } from '../servers.ts'
+import type { OpenServer } from '../providers/provider.ts'
 
 export type Facts = {
   readonly binding: ServiceBinding
-  readonly instance: ServiceInstance | undefined
+  /** What the binding names, of the kind that it names. */
+  readonly service: ServiceInstance | Bucket | undefined
+  /** The name of the database or bucket on the server, once it has one. */
+  readonly id: string | undefined
   readonly serviceClass: ServiceClass | undefined
   /** Undefined when it is not open in this process. */
   readonly opened: OpenServer | undefined
@@ -25,36 +27,31 @@ export type Facts = {
 export type GatherDeps = {
   readonly client: Pick<KubeClient, 'get'>
   readonly instances: Pick<Cache<ServiceInstance>, 'get'>
+  readonly buckets: Pick<Cache<Bucket>, 'get'>
   readonly classes: Pick<Cache<ServiceClass>, 'get'>
   readonly servers: DataServicesParts['servers']
 }
 
 /** Rejects when the API server cannot be reached. */
-export async function gather({ client, instances, classes, servers }: GatherDeps, binding: ServiceBinding): Promise<Facts> {
+export async function gather(deps: GatherDeps, binding: ServiceBinding): Promise<Facts> {
   const { namespace = '', name } = binding.metadata
-  const instance = instances.get({ namespace, name: binding.spec.service.name })
+  const found = serviceOf(deps, binding)
+  const { service } = found
   return {
     binding,
-    instance,
-    serviceClass: instance && classes.get({ name: instance.spec.class }),
-    opened: instance && servers.of(instance.spec.class),
-    secret: await client.get(secrets, { namespace, name: bindingSecretName(name) }),
+    ...found,
+    serviceClass: service && deps.classes.get({ name: service.spec.class }),
+    opened: service && deps.servers.of(service.spec.class, found.type),
+    secret: await deps.client.get(secrets, { namespace, name: bindingSecretName(name) }),
   }
 }
 
-export const slotNames: readonly SlotName[] = ['a', 'b']
-
-export function loginOf({ metadata }: ServiceBinding, slot: SlotName): string {
-  return loginName(metadata.uid ?? '', slot)
-}
-
-/** The slots whose logins exist, and those of them without a session. Rejects with what the server's driver rejects with. */
-export async function readLogins(
-  opened: OpenServer,
-  binding: ServiceBinding,
-): Promise<{ readonly live: ReadonlySet<SlotName>; readonly idle: ReadonlySet<SlotName> }> {
-  const names = slotNames.map(slot => loginOf(binding, slot))
-  const sessions = await liveLogins(opened.server, names)
-  const live = new Set(slotNames.filter(slot => sessions.has(loginOf(binding, slot))))
-  return { live, idle: new Set([...live].filter(slot => sessions.get(loginOf(binding, slot)) === 0)) }
+function serviceOf({ instances, buckets }: GatherDeps, { metadata: { namespace = '' }, spec }: ServiceBinding) {
+  const key = { namespace, name: spec.service.name }
+  if (spec.service.kind === 'Bucket') {
+    const bucket = buckets.get(key)
+    return { type: 'bucket', service: bucket, id: bucket?.status?.bucket } as const
+  }
+  const instance = instances.get(key)
+  return { type: 'postgresql', service: instance, id: instance?.status?.externalId } as const
 }

@@ -1,6 +1,7 @@
 // Wires the controller of ServiceBindings. Decides nothing. Secrets are not watched, because nobody may list them: one that was
 // deleted is found within ten minutes.
-import { keyOf } from '../../api/resource.ts'
+import { type KubeObject, keyOf } from '../../api/resource.ts'
+import { bucket } from '../../api/services/bucket.ts'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { serviceClass } from '../../api/services/service-class.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
@@ -12,24 +13,27 @@ import { reconcileServiceBinding } from './reconcile.ts'
 
 /** Call before the manager starts: caches cannot be added later. */
 export function createServiceBindingController(parts: DataServicesParts): ControllerDefinition {
-  const { manager, events, clock, servers, instancesOf, bindingsOf } = parts
+  const { manager, events, clock, servers, instancesOf, bucketsOf, bindingsOf } = parts
   const { client } = manager
   const cache = manager.cache(serviceBinding)
   const instances = manager.cache(serviceInstance)
+  const buckets = manager.cache(bucket)
   const classes = manager.cache(serviceClass)
   const status = createStatusWriter({ type: serviceBinding, fieldManager, client, cache, events, eventsOn: ['Proven', 'Ready'] })
-  const keysOf = ({
-    metadata: { namespace = '', name },
-  }: {
-    readonly metadata: { readonly namespace?: string; readonly name: string }
-  }) => bindingsOf(namespace, name).map(keyOf)
+  const ofInstance = (instance: KubeObject) => bindingsOf('ServiceInstance', instance).map(keyOf)
+  const ofBucket = (object: KubeObject) => bindingsOf('Bucket', object).map(keyOf)
+  const deps = { cache, instances, buckets, classes, client, status, servers, clock }
   return {
     name: 'service-binding',
     for: serviceBinding,
     watches: [
-      watches(serviceInstance, keysOf),
-      watches(serviceClass, ({ metadata }) => instancesOf(metadata.name).flatMap(keysOf)),
+      watches(serviceInstance, ofInstance),
+      watches(bucket, ofBucket),
+      watches(serviceClass, ({ metadata: { name } }) => [
+        ...instancesOf(name).flatMap(ofInstance),
+        ...bucketsOf(name).flatMap(ofBucket),
+      ]),
     ],
-    reconcile: context => reconcileServiceBinding({ cache, instances, classes, client, status, servers, clock }, context),
+    reconcile: context => reconcileServiceBinding(deps, context),
   }
 }

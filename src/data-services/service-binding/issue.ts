@@ -1,6 +1,5 @@
 // Makes a credential, tries it, and delivers it, in this order. What was not proven never reaches the Secret, and ends on the
 // server.
-import { randomBytes } from 'node:crypto'
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { noVersion } from '../../api/resource.ts'
 import { serviceBindingReasons as reasons } from '../../api/services/service-binding.ts'
@@ -8,76 +7,50 @@ import { clusterRefusal } from '../../controllers/kit/cluster-refusal.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { SecretString } from '../../lib/secret-string.ts'
 import type { Refusal } from '../../policy/check.ts'
-import { namesOf } from '../adapters/postgresql/identifiers.ts'
-import { dropLogin, ensureLogin } from '../adapters/postgresql/logins.ts'
-import { observe } from '../adapters/postgresql/proof.ts'
-import { judge } from '../proofs/judge.ts'
+import type { Credentials, Key } from '../credentials/credentials.ts'
+import { credentialsOf } from '../credentials/of-binding.ts'
 import type { Slot } from '../slots/slots.ts'
 import { isOwn, type Ready } from './decide.ts'
-import { type Delivery, desiredSecret, isAsDesired, versionOf } from './desired.ts'
-import { type Facts, loginOf } from './gather.ts'
+import { type Delivery, desiredSecret, isAsDesired, storedKey, versionOf } from './desired.ts'
+import type { Facts } from './gather.ts'
 
 export const fieldManager = 'sekisho.dev/service-binding'
-const passwordBytes = 32
 
 type Deps = { readonly client: Pick<KubeClient, 'apply'> }
 
 /** Undefined when the Secret holds it. Rejects with the error of the server when it cannot be asked, or a conflict. */
-export async function issue(deps: Deps, facts: Facts, ready: Ready, slot: Slot): Promise<Refusal | undefined> {
-  const { id, opened, connections } = ready
-  const { server } = opened
-  const { access } = facts.binding.spec
-  const username = loginOf(facts.binding, slot.slot)
-  const password = new SecretString(randomBytes(passwordBytes).toString('base64url'))
-  const role = await ensureLogin(server, { id, name: username, access, connections }, password)
-  // Over its plan an instance has no credential that writes.
-  const proven = role === namesOf(id).remover ? 'ReadOnly' : access
-  const proof = judge(proven, { login: username, role }, await observe(server, id, { username, password }))
+export async function issue(deps: Deps, facts: Facts, { opened, id, plan }: Ready, slot: Slot): Promise<Refusal | undefined> {
+  const credentials = credentialsOf(opened, facts.binding, id)
+  const key = await credentials.make(slot.slot, plan)
+  const proof = await credentials.prove(slot.slot, key)
   if (proof.kind !== 'proven') {
-    await dropLogin(server, id, username)
+    await credentials.drop(slot.slot)
     return { reason: proof.kind === 'wider' ? reasons.widerThanAsked : reasons.narrowerThanAsked, message: proof.message }
   }
-  const { host, port, tls } = opened
-  const version = nextVersion(facts)
-  const refusal = await apply(deps, facts, {
-    slot: { slot: slot.slot, issuedAt: slot.issuedAt },
-    version,
-    host,
-    port,
-    tls,
-    database: namesOf(id).database,
-    username,
-    password,
-  })
-  if (refusal !== undefined) await dropLogin(server, id, username)
+  const held = { slot: slot.slot, issuedAt: slot.issuedAt }
+  const refusal = await apply(deps, facts, deliveryOf(credentials, facts, held, key))
+  if (refusal !== undefined) await credentials.drop(slot.slot)
   return refusal
 }
 
-/** Writes the Secret again, with the password that it has, when the server moved or somebody changed it. */
+/** Writes the Secret again, with the key that it has, when the server moved or somebody changed it. */
 export async function refresh(
   deps: Deps,
   facts: Facts,
-  ready: Ready,
+  { opened, id }: Ready,
   slot: Delivery['slot'],
 ): Promise<{ readonly changed: boolean; readonly refusal: Refusal | undefined }> {
   const { secret, binding } = facts
-  const stored = secret?.data?.['password']
-  if (secret === undefined || stored === undefined) return { changed: false, refusal: undefined }
-  const { host, port, tls } = ready.opened
-  const delivery: Delivery = {
-    slot,
-    version: nextVersion(facts),
-    host,
-    port,
-    tls,
-    database: namesOf(ready.id).database,
-    username: loginOf(binding, slot.slot),
-    password: new SecretString(Buffer.from(stored, 'base64').toString('utf8')),
-  }
+  const key = storedKey(secret, binding.spec.service.kind)
+  if (secret === undefined || key === undefined) return { changed: false, refusal: undefined }
+  const delivery = deliveryOf(credentialsOf(opened, binding, id), facts, slot, key)
   if (isAsDesired(secret, desiredSecret(binding, delivery))) return { changed: false, refusal: undefined }
   return { changed: true, refusal: await apply(deps, facts, delivery) }
+}
+
+function deliveryOf({ type, valuesOf }: Credentials, facts: Facts, slot: Delivery['slot'], key: Key): Delivery {
+  return { slot, version: nextVersion(facts), type, values: valuesOf(slot.slot, key) }
 }
 
 function nextVersion({ secret, binding }: Facts): number {
@@ -97,7 +70,7 @@ async function apply({ client }: Deps, facts: Facts, delivery: Delivery): Promis
   }
 }
 
-/** One that was written since it was read is not overwritten: another process would have made that password. */
+/** One that was written since it was read is not overwritten: another process would have made that key. */
 function placeOf(secret: Secret | undefined): { readonly resourceVersion?: string; readonly uid?: string } {
   if (secret === undefined) return { resourceVersion: noVersion }
   const { resourceVersion, uid } = secret.metadata

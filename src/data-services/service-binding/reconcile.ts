@@ -1,5 +1,5 @@
 // Keeps the credential of a ServiceBinding: does what the machine of the two slots says next, one step after the other, and
-// reports each. With `issue.ts` the only files here that write. A login is recorded before it is made; what ends is ended
+// reports each. With `issue.ts` the only files here that write. A credential is recorded before it is made; what ends is ended
 // before that is recorded.
 import { secrets } from '../../api/builtin/index.ts'
 import {
@@ -18,13 +18,15 @@ import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
-import { dropLogin } from '../adapters/postgresql/logins.ts'
+import type { SlotName } from '../adapters/postgresql/identifiers.ts'
+import { type Credentials, slotNames } from '../credentials/credentials.ts'
+import { credentialsOf } from '../credentials/of-binding.ts'
+import { principalOf } from '../credentials/principal.ts'
 import { troubleOf } from '../server-error.ts'
-import type { OpenServer } from '../servers.ts'
 import { delivered, isDue, isHeld, nextStep, type Slot, type Step } from '../slots/slots.ts'
-import { decide, drainingOf, heldOf, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
+import { decide, drainingOf, heldOf, isAwaited, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
 import { versionOf } from './desired.ts'
-import { type Facts, type GatherDeps, gather, loginOf, readLogins, slotNames } from './gather.ts'
+import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { issue, refresh } from './issue.ts'
 import { endedOf, nextStatus, type Observation } from './status.ts'
 
@@ -67,24 +69,23 @@ async function keep(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<
 /** Nothing can be issued. What is due to end ends all the same, as far as the server is known and answers. */
 async function refuse(deps: ServiceBindingDeps, facts: Facts, refusal: Refusal): Promise<Outcome> {
   const now = deps.clock.now()
-  const id = facts.instance?.status?.externalId
-  const draining = id === undefined || facts.opened === undefined ? [] : drainingOf(facts)
+  const { opened, id, binding } = facts
+  const credentials = opened && id !== undefined ? credentialsOf(opened, binding, id) : undefined
+  const draining = credentials === undefined ? [] : drainingOf(facts)
   const ended = new Set<Slot['slot']>()
   for (const { slot } of draining.filter(one => isDue(one, now)))
-    if (id !== undefined && facts.opened !== undefined && (await hasEnded(facts.opened, id, loginOf(facts.binding, slot))))
-      ended.add(slot)
+    if (credentials !== undefined && (await hasEnded(credentials, slot))) ended.add(slot)
   await report(deps, facts, { refusal, slots: slotsOf(facts.binding).filter(({ slot }) => !ended.has(slot)) })
   const waits = draining
     .filter(({ slot }) => !ended.has(slot))
     .map(one => Math.max(retryMilliseconds, restMilliseconds(one.until, now)))
-  // A change of the instance or its class wakes it.
-  return requeueAfterSoonest(...waits, refusal.reason === reasons.instanceNotReady ? undefined : refusedMilliseconds)
+  return requeueAfterSoonest(...waits, isAwaited(refusal) ? undefined : refusedMilliseconds)
 }
 
 /** False when the server could not end it: for the next time. */
-async function hasEnded({ server }: OpenServer, id: string, login: string): Promise<boolean> {
+async function hasEnded(credentials: Credentials, slot: SlotName): Promise<boolean> {
   try {
-    await dropLogin(server, id, login)
+    await credentials.drop(slot)
     return true
   } catch (error) {
     troubleOf(error)
@@ -96,14 +97,14 @@ type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | und
 
 /** One step. Its outcome is undefined when there may be another one. Rejects with errors of the server and of the API server. */
 async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promise<Taken> {
-  const logins = await readLogins(ready.opened, facts.binding)
-  const step = nextStep(slotFactsOf(facts, ready, { ...logins, now: deps.clock.now() }))
+  const credentials = credentialsOf(ready.opened, facts.binding, ready.id)
+  const step = nextStep(slotFactsOf(facts, ready, { ...(await credentials.look()), now: deps.clock.now() }))
   const slots = slotsOf(facts.binding)
   switch (step.kind) {
     case 'record':
       return goOn(await report(deps, facts, { slots: step.slots }))
     case 'drop':
-      await dropLogin(ready.opened.server, ready.id, loginOf(facts.binding, step.slot))
+      await credentials.drop(step.slot)
       return goOn(await report(deps, facts, { slots: slots.filter(({ slot }) => slot !== step.slot) }))
     case 'issue':
       return deliver(deps, facts, ready, step.slot)
@@ -158,24 +159,24 @@ function deliveredBy(facts: Facts, slots: readonly Slot[]): Observation['deliver
   const held = heldOf(facts)
   const slot = slots.find(one => isHeld(held, one))
   if (slot?.state !== 'Delivered') return undefined
-  return { version: versionOf(facts.secret), principal: loginOf(facts.binding, slot.slot) }
+  return { version: versionOf(facts.secret), principal: principalOf(facts.binding, slot.slot) }
 }
 
-/** Nothing is left when this resolves to undefined: no Secret of ours, no login. */
+/** Nothing is left when this resolves to undefined: no Secret of ours, no credential. */
 async function end(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<Outcome | undefined> {
   const facts = await gather(deps, binding)
-  const { secret, instance, serviceClass, opened } = facts
+  const { secret, id, serviceClass, opened } = facts
   if (secret !== undefined && isOwn(facts)) {
     const { namespace = '', name } = secret.metadata
     await deps.client.delete(secrets, { namespace, name }, { uid: uidOf(secret) })
   }
-  const id = instance?.status?.externalId
   const wasMade = (binding.status?.slots ?? []).length > 0
-  // Without instance or class there is no way to the server: whoever removed those by force ends what is there.
+  // Without service or class there is no way to the server: whoever removed those by force ends what is there.
   if (!wasMade || id === undefined || serviceClass === undefined) return undefined
   if (opened === undefined) return requeueAfter(openMilliseconds)
   try {
-    for (const slot of slotNames) await dropLogin(opened.server, id, loginOf(binding, slot))
+    const credentials = credentialsOf(opened, binding, id)
+    for (const slot of slotNames) await credentials.drop(slot)
     await sayEnded(deps, binding)
     return undefined
   } catch (error) {

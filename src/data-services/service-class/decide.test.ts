@@ -3,7 +3,14 @@ import { serviceClass } from '../../api/services/service-class.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
 
-const answer = { version: '15.9', versionNumber: 150_009, isSuperuser: true, acceptsWrites: true, open: [] }
+const answer = {
+  type: 'postgresql' as const,
+  version: '15.9',
+  versionNumber: 150_009,
+  isSuperuser: true,
+  acceptsWrites: true,
+  open: [],
+}
 
 function decided(changes: Partial<typeof answer>) {
   const { apiVersion, kind } = serviceClass

@@ -1,6 +1,7 @@
 // Whether instances can be made of a ServiceClass, and what is wrong when not. Pure.
 import { serviceClassReasons as reasons } from '../../api/services/service-class.ts'
 import type { Refusal } from '../../policy/check.ts'
+import type { Answer } from '../providers/provider.ts'
 import type { Facts } from './gather.ts'
 
 /** Before it, everybody may create tables in the schema `public` of a new database. */
@@ -17,13 +18,18 @@ const safeVersions: ReadonlyMap<number, number> = new Map([
 
 export type Decision = { readonly isReachable: boolean; readonly refusal: Refusal | undefined }
 
-/** The first thing that keeps the server from being shared. */
+/** The first thing that keeps the server from being shared. A store is tried by each credential: each is proven. */
 export function decide({ missing, trouble, answer }: Facts): Decision {
   if (missing !== undefined) return unreachable(reasons.adminSecretMissing, missing)
   if (trouble?.kind === 'login') return unreachable(reasons.loginRefused, trouble.message)
   if (trouble?.kind === 'refused') return unreachable(reasons.rightsInsufficient, trouble.message)
   if (answer === undefined) return unreachable(reasons.serverUnreachable, trouble?.message ?? 'the server was not asked')
-  const refuse = (reason: string, message: string): Decision => ({ isReachable: true, refusal: { reason, message } })
+  return { isReachable: true, refusal: answer.type === 'postgresql' ? unsuitable(answer) : undefined }
+}
+
+/** What keeps a PostgreSQL server from being shared. */
+function unsuitable(answer: Extract<Answer, { type: 'postgresql' }>): Refusal | undefined {
+  const refuse = (reason: string, message: string): Refusal => ({ reason, message })
   const { version, versionNumber, acceptsWrites, isSuperuser, open } = answer
   if (versionNumber < oldestVersion)
     return refuse(reasons.serverUnsuitable, `the server is PostgreSQL ${version}; tenants can share one from version 15`)
@@ -41,7 +47,7 @@ export function decide({ missing, trouble, answer }: Facts): Decision {
       reasons.serverTooOpen,
       `every login can enter ${open.join(', ')}: as its owner, REVOKE CONNECT ON DATABASE … FROM PUBLIC`,
     )
-  return { isReachable: true, refusal: undefined }
+  return undefined
 }
 
 function unreachable(reason: string, message: string): Decision {

@@ -1,13 +1,15 @@
 // Asks the server of a ServiceClass each minute, closes what everybody could enter there, and reports. The class stays, while
-// it is being deleted, until no ServiceInstance has it: their databases could not be reached any more.
+// it is being deleted, until no ServiceInstance or Bucket has it: what they are on the server could not be reached any more.
+import type { KubeObject } from '../../api/resource.ts'
 import { type ServiceClass, serviceClass as serviceClasses } from '../../api/services/service-class.ts'
-import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { leave } from '../providers/by-type.ts'
+import { troubleOf } from '../server-error.ts'
 import type { Servers } from '../servers.ts'
 import { decide } from './decide.ts'
 import { gather } from './gather.ts'
@@ -15,7 +17,8 @@ import { endingStatus, nextStatus } from './status.ts'
 
 export type ServiceClassDeps = {
   readonly cache: Pick<Cache<ServiceClass>, 'get'>
-  readonly instancesOf: (serviceClass: string) => readonly ServiceInstance[]
+  /** The ServiceInstances and Buckets of a class. */
+  readonly servicesOf: (serviceClass: string) => readonly KubeObject[]
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly status: StatusWriter<ServiceClass>
   readonly servers: Servers
@@ -37,15 +40,26 @@ async function keep(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise
 
 async function end(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise<Outcome | undefined> {
   const { name } = serviceClass.metadata
-  const { length } = deps.instancesOf(name)
+  const { length } = deps.servicesOf(name)
   if (length > 0) {
     // Those that are being deleted need the server.
-    if (deps.servers.of(name) === undefined) await gather(deps, serviceClass)
+    if (deps.servers.of(name, serviceClass.spec.type) === undefined) await gather(deps, serviceClass)
     await deps.status.write(serviceClass, endingStatus(serviceClass, length, deps.clock.now()))
     return requeueAfter(askAgainMilliseconds)
   }
+  await leaveServer(deps, serviceClass)
   await deps.servers.forget(name)
   return undefined
+}
+
+/** A server that does not answer keeps what the platform had there: a class goes, whatever became of its server. */
+async function leaveServer({ servers }: ServiceClassDeps, { metadata, spec }: ServiceClass): Promise<void> {
+  const opened = servers.of(metadata.name, spec.type)
+  try {
+    if (opened !== undefined) await leave(opened)
+  } catch (error) {
+    troubleOf(error)
+  }
 }
 
 /** Idempotent. */

@@ -10,11 +10,12 @@ export type ServiceClassStatus = NonNullable<ServiceClass['status']>
 /** Equal to the status before when nothing changed, whatever `now` is. */
 export function nextStatus({ serviceClass, answer }: Facts, decision: Decision, now: Date): ServiceClassStatus {
   const generation = serviceClass.metadata.generation ?? 1
-  const version = answer?.version ?? serviceClass.status?.version
+  const version = answer?.type === 'postgresql' ? answer.version : serviceClass.status?.version
+  const capabilities = answer?.type === 'bucket' ? answer.capabilities : serviceClass.status?.capabilities
   return {
     observedGeneration: generation,
     conditions: mergeConditions(serviceClass.status?.conditions, conditionsOf(decision), generation, now),
-    ...defined({ version }),
+    ...defined({ version, capabilities }),
   }
 }
 
@@ -27,10 +28,10 @@ function conditionsOf({ isReachable, refusal }: Decision): readonly WantedCondit
   ]
 }
 
-/** While a ServiceClass that is being deleted waits for its instances. */
-export function endingStatus(serviceClass: ServiceClass, instances: number, now: Date): ServiceClassStatus {
+/** While a ServiceClass that is being deleted waits for its instances or buckets. */
+export function endingStatus(serviceClass: ServiceClass, services: number, now: Date): ServiceClassStatus {
   const generation = serviceClass.metadata.generation ?? 1
-  const message = `${instances} ServiceInstances have this class: delete them first (kubectl get serviceinstances -A)`
+  const message = `${services} ServiceInstances or Buckets have this class: delete them first (kubectl get serviceinstances,buckets -A)`
   const ready: WantedCondition = { type: 'Ready', status: 'False', reason: reasons.classInUse, message }
   const others = (serviceClass.status?.conditions ?? []).filter(({ type }) => type !== 'Ready')
   return {

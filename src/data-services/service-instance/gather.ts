@@ -22,12 +22,11 @@ export type GatherDeps = Pick<DataServicesParts, 'bindingsOf'> & {
 }
 
 export function gather({ classes, tenantsOf, bindingsOf }: GatherDeps, instance: ServiceInstance): Facts {
-  const { namespace = '', name } = instance.metadata
-  const [tenant, ...others] = tenantsOf(namespace)
+  const [tenant, ...others] = tenantsOf(instance.metadata.namespace ?? '')
   return {
     instance,
     tenant: others.length === 0 ? tenant : undefined,
     serviceClass: classes.get({ name: instance.spec.class }),
-    bindings: bindingsOf(namespace, name),
+    bindings: bindingsOf('ServiceInstance', instance),
   }
 }

@@ -31,9 +31,12 @@ export function createServiceInstanceController(parts: DataServicesParts): Contr
       watches(serviceClass, ({ metadata }) => instancesOf(metadata.name).map(keyOf)),
       watches(tenant, ({ spec }) => cache.byIndex(byNamespace, spec.namespace).map(keyOf)),
       // The last ServiceBinding of an instance that is being deleted ends it.
-      watches(serviceBinding, ({ metadata: { namespace = '' }, spec }) => [{ namespace, name: spec.service.name }], {
-        predicate: ({ new: present }) => present === undefined,
-      }),
+      watches(
+        serviceBinding,
+        ({ metadata: { namespace = '' }, spec: { service } }) =>
+          service.kind === 'ServiceInstance' ? [{ namespace, name: service.name }] : [],
+        { predicate: ({ new: present }) => present === undefined },
+      ),
     ],
     reconcile: context => reconcileServiceInstance(deps, context),
   }

@@ -3,7 +3,7 @@
 import { serviceInstanceReasons as reasons } from '../../api/services/service-instance.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
 import { mebibytesOf } from '../../lib/text/quantity.ts'
-import type { Plan } from './decide.ts'
+import type { Plan } from '../offer.ts'
 
 /** `near`: nearly full. `over`: it takes more than its plan has, and writes will end. `ended`: they have. */
 export type Standing = 'within' | 'near' | 'over' | 'ended'

@@ -2,7 +2,7 @@
 // then the database: after a crash the next run finds what this one made. A database is deleted only when the object says so,
 // when no ServiceBinding uses it any more, and by the name that the status has.
 
-import { serviceClassReasons } from '../../api/services/service-class.ts'
+import { defaultConnections } from '../../api/services/service-class.ts'
 import { instanceFinalizer } from '../../api/services/service-finalizers.ts'
 import {
   serviceInstanceReasons as reasons,
@@ -14,13 +14,13 @@ import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { dropInstance, type Ensured, ensureExtensions, ensureInstance, keepInstance } from '../adapters/postgresql/instances.ts'
 import { allowWrites, endWrites, haveEnded } from '../adapters/postgresql/writes.ts'
+import { inUse, isSettled, unreadiness } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
+import type { OpenDatabases } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
-import type { OpenServer } from '../servers.ts'
 import { type Decision, decide } from './decide.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type PlanStand, planStand } from './plan.ts'
@@ -56,12 +56,13 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
     return done
   }
   const { id, plan } = decision
-  if (!isClassReady(facts)) {
+  const unready = facts.serviceClass && unreadiness(facts.serviceClass)
+  if (unready !== undefined) {
     // A change of the class wakes it.
-    await write(instance, { refusal: { reason: reasons.classNotReady, message: classMessage(facts) } })
+    await write(instance, { refusal: unready })
     return done
   }
-  const opened = deps.servers.of(instance.spec.class)
+  const opened = deps.servers.of(instance.spec.class, 'postgresql')
   if (opened === undefined) return requeueAfter(openMilliseconds)
   const begun =
     instance.status?.externalId === id
@@ -90,13 +91,17 @@ function endsNow(instance: ServiceInstance): boolean {
   return standBefore(instance).standing === 'ended'
 }
 
-type Provision = { readonly instance: ServiceInstance; readonly opened: OpenServer; readonly decision: Kept }
+type Provision = { readonly instance: ServiceInstance; readonly opened: OpenDatabases; readonly decision: Kept }
 
 /** Makes it as it is wanted, or says why that was not possible. */
 async function provision(deps: ServiceInstanceDeps, { instance, opened, decision }: Provision): Promise<Observation> {
   const { id, plan, extensions, mayCreate } = decision
   try {
-    const ensured = await ensureInstance(opened.server, { id, connections: plan.limits.connections }, mayCreate)
+    const ensured = await ensureInstance(
+      opened.server,
+      { id, connections: plan.limits.connections ?? defaultConnections },
+      mayCreate,
+    )
     const lost = lostObservation(ensured)
     if (lost !== undefined) return lost
     if (!isSettled(instance)) await ensureExtensions(opened.server, id, extensions)
@@ -141,36 +146,19 @@ function lostObservation(ensured: Ensured): Observation | undefined {
   return undefined
 }
 
-/** Whether this generation was carried out before. */
-function isSettled({ metadata, status }: ServiceInstance): boolean {
-  const ready = findCondition(status?.conditions, 'Ready')
-  const isDone = ready?.status === 'True' || ready?.reason === reasons.writesEnded
-  return isDone && ready?.observedGeneration === metadata.generation
-}
-
-function isClassReady({ serviceClass }: Facts): boolean {
-  return findCondition(serviceClass?.status?.conditions, 'Ready')?.status === 'True'
-}
-
-function classMessage({ instance, serviceClass }: Facts): string {
-  const ready = findCondition(serviceClass?.status?.conditions, 'Ready')
-  const why = ready?.reason ?? serviceClassReasons.notTried
-  return `ServiceClass ${instance.spec.class} is not ready: ${why}`
-}
-
 async function end(deps: ServiceInstanceDeps, instance: ServiceInstance): Promise<Outcome | undefined> {
   const facts = gather(deps, instance)
   const write = (refusal: Observation['refusal']): Promise<ServiceInstance> =>
     deps.status.write(instance, nextStatus(instance, { refusal }, deps.clock.now()))
-  if (facts.bindings.length > 0) {
-    const names = facts.bindings.slice(0, 10).map(({ metadata }) => metadata.name)
-    await write({ reason: reasons.inUse, message: `still used by ServiceBinding ${names.join(', ')}: delete what uses it first` })
+  const used = inUse(facts.bindings)
+  if (used !== undefined) {
+    await write(used)
     return requeueAfter(retryMilliseconds)
   }
   const id = instance.status?.externalId
   // Without its class there is no way to the server: a platform admin who removed it by force ends what is there.
   if (id === undefined || facts.serviceClass === undefined) return undefined
-  const opened = deps.servers.of(instance.spec.class)
+  const opened = deps.servers.of(instance.spec.class, 'postgresql')
   if (opened === undefined) return requeueAfter(openMilliseconds)
   try {
     const refusal = await endOnServer(deps, facts, opened, id)
@@ -193,7 +181,7 @@ async function end(deps: ServiceInstanceDeps, instance: ServiceInstance): Promis
 async function endOnServer(
   { clock }: ServiceInstanceDeps,
   { instance, tenant }: Facts,
-  { server }: OpenServer,
+  { server }: OpenDatabases,
   id: string,
 ): Promise<Observation['refusal']> {
   if (instance.spec.whenDeleted === 'Delete') {

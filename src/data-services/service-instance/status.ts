@@ -3,7 +3,8 @@ import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../a
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
-import type { Plan } from './decide.ts'
+import type { Plan } from '../offer.ts'
+import { standingOf, storageAfter } from '../standing.ts'
 import { type PlanStand, planCondition } from './plan.ts'
 
 export type ServiceInstanceStatus = NonNullable<ServiceInstance['status']>
@@ -23,9 +24,7 @@ export type Observation = {
   readonly stand?: PlanStand
 }
 
-const mebibyte = 1024 * 1024
-/** A size that changed by less is not written: instances at rest write nothing. */
-const notable = 0.05
+const good = { reason: reasons.provisioned, message: 'the instance exists on the server' }
 
 /** Equal to the status before when nothing changed, whatever `now` is. */
 export function nextStatus(instance: ServiceInstance, observation: Observation, now: Date): ServiceInstanceStatus {
@@ -46,22 +45,22 @@ export function nextStatus(instance: ServiceInstance, observation: Observation, 
 }
 
 function conditionsOf({ status: before }: ServiceInstance, observation: Observation): readonly WantedCondition[] {
-  const { provisioned, stand, plan } = observation
+  const { stand, plan } = observation
   const ofPlan = stand === undefined || plan === undefined ? undefined : planCondition(stand, plan)
-  const message = 'the instance exists on the server'
   const isRemarkable = stand !== undefined && stand.standing !== 'within'
-  const good = { reason: reasons.provisioned, message: isRemarkable ? `${message}; ${ofPlan?.message}` : message }
-  const ended = stand?.standing === 'ended' && ofPlan !== undefined ? ofPlan : undefined
-  const refusal = observation.refusal ?? ended
-  const known = findCondition(before?.conditions, 'Provisioned')
-  const now = observation.refusal ?? { reason: reasons.provisioned, message }
-  const kept = known ?? { status: 'Unknown', ...now }
+  const [provisioned, ready] = standingOf(before?.conditions, observation, good)
   const knownOfPlan = ofPlan ?? findCondition(before?.conditions, 'WithinPlan')
   return [
-    provisioned === undefined ? { ...kept, type: 'Provisioned' } : { type: 'Provisioned', status: provisioned, ...now },
+    provisioned,
     ...(knownOfPlan === undefined ? [] : [knownOfPlan]),
-    { ...(refusal ?? good), type: 'Ready', status: refusal === undefined ? 'True' : 'False' },
+    ...(observation.refusal === undefined && ofPlan !== undefined && isRemarkable ? [readyOverPlan(stand, ofPlan)] : [ready]),
   ]
+}
+
+/** An instance that takes what its plan has, or more. */
+function readyOverPlan({ standing }: PlanStand, ofPlan: WantedCondition): WantedCondition {
+  if (standing === 'ended') return { ...ofPlan, type: 'Ready', status: 'False' }
+  return { ...good, message: `${good.message}; ${ofPlan.message}`, type: 'Ready', status: 'True' }
 }
 
 function usageOf(
@@ -71,11 +70,9 @@ function usageOf(
 ): ServiceInstanceStatus['usage'] {
   if (bytes === undefined) return before
   const overSince = stand?.overSince?.toISOString()
-  const mebibytes = Math.max(1, Math.ceil(bytes / mebibyte))
-  const former = /^(\d+)Mi$/.exec(String(before?.storage ?? ''))?.[1]
-  const isNear = former !== undefined && Math.abs(Number(former) - mebibytes) <= Number(former) * notable
-  if (isNear && overSince === wireTimeOf(before?.overSince)) return before
-  return { storage: `${mebibytes}Mi`, measuredAt: now.toISOString(), ...defined({ overSince }) }
+  const storage = storageAfter(before?.storage, bytes)
+  if (before !== undefined && storage === undefined && overSince === wireTimeOf(before.overSince)) return before
+  return { storage: storage ?? before?.storage ?? '1Mi', measuredAt: now.toISOString(), ...defined({ overSince }) }
 }
 
 const wireTimeOf = (time: string | undefined): string | undefined =>

@@ -18,6 +18,7 @@ import { allowed, expecting, ownerOf, type Row } from './row.ts'
 const services = '/apis/services.sekisho.dev/v1alpha1'
 const classes = `${services}/serviceclasses`
 const instances = `${services}/namespaces/acme/serviceinstances`
+const buckets = `${services}/namespaces/acme/buckets`
 const bindings = `${services}/namespaces/acme/servicebindings`
 const secrets = '/api/v1/namespaces/acme/secrets'
 const apiVersion = 'services.sekisho.dev/v1alpha1'
@@ -36,6 +37,12 @@ const serviceClass = (name: string): Body => ({
 const instance = (name: string, metadata: object = {}): Body => ({
   apiVersion,
   kind: 'ServiceInstance',
+  metadata: { name, ...metadata },
+  spec: { class: 'held' },
+})
+const bucket = (name: string, metadata: object = {}): Body => ({
+  apiVersion,
+  kind: 'Bucket',
   metadata: { name, ...metadata },
   spec: { class: 'held' },
 })
@@ -90,6 +97,7 @@ const refusedStatus = expecting('status-writers')
 const statusRows: readonly Row[] = [
   ['ServiceClass', `${classes}/held`],
   ['ServiceInstance', `${instances}/held`],
+  ['Bucket', `${buckets}/held`],
   ['ServiceBinding', `${bindings}/held`],
 ].flatMap(([kind, path]) => [
   ...[dave, platformAdministrator, garbageCollector].map(as =>
@@ -105,10 +113,13 @@ const tenantRows: readonly Row[] = [
   allowed.post('dave makes a ServiceInstance', dave, instances, instance('a')),
   allowed.patch('dave changes its plan', dave, `${instances}/held`, { spec: { plan: 'large' } }),
   allowed.remove('dave deletes a ServiceInstance', dave, `${instances}/held`),
+  allowed.post('dave makes a Bucket', dave, buckets, bucket('a')),
+  allowed.patch('dave has it emptied when it is deleted', dave, `${buckets}/held`, { spec: { emptyWhenDeleted: true } }),
+  allowed.remove('dave deletes a Bucket', dave, `${buckets}/held`),
   allowed.post('dave makes a ServiceBinding', dave, bindings, binding('a')),
   allowed.patch('dave has a credential replaced', dave, `${bindings}/held`, { spec: { rotate: '2026-01-01T00:00:00Z' } }),
   refusedMetadata.post('dave makes one that an Application owns', dave, bindings, binding('a', owned)),
-  ...[instances, bindings].flatMap(path => [
+  ...[instances, buckets, bindings].flatMap(path => [
     refusedFinalizer.patch(`dave keeps one for ever (${path})`, dave, `${path}/held`, finalizers('example.com/held')),
     refusedFinalizer.patch(`dave has no clean-up done (${path})`, dave, `${path}/leaving`, finalizers()),
     allowed.patch(`data-services has cleaned up (${path})`, dataServices, `${path}/leaving`, finalizers()),
@@ -142,12 +153,14 @@ const secretRows: readonly Row[] = [
   }),
 ]
 
-/** The three objects, and those of tenants while they are deleted. */
+/** The four objects, and those of tenants while they are deleted. */
 export const serviceKindFixtures: readonly Existing[] = [
   { path: classes, object: serviceClass('held') },
   { path: instances, object: instance('held') },
+  { path: buckets, object: bucket('held') },
   { path: bindings, object: binding('held') },
   { path: instances, object: instance('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
+  { path: buckets, object: bucket('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
   { path: bindings, object: binding('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
 ]
 
@@ -161,7 +174,7 @@ export const serviceKindProcessRows: readonly Row[] = [
     `${classes}/held`,
     finalizers('sekisho.dev/x'),
   ),
-  ...[`${classes}/held`, `${instances}/held`, `${bindings}/held`].map(path =>
+  ...[`${classes}/held`, `${instances}/held`, `${buckets}/held`, `${bindings}/held`].map(path =>
     refusedStatus.patch(`the controllers write the status of ${path}`, controllers, `${path}/status`, ready),
   ),
   refusedSecret.patch('the controllers change a credential of a service', controllers, `${secrets}/binding-shop`, {

@@ -3,10 +3,9 @@
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type ConfigMap, configMaps } from '../../../api/builtin/core.ts'
-import { serviceEnvironment } from '../../../api/services/application-services.ts'
+import { type ServiceUse, serviceEnvironment, serviceOf } from '../../../api/services/application-services.ts'
 import { isKubeError, lacksRight } from '../../../kube/client/errors.ts'
 import { messageOf } from '../../../lib/errors.ts'
-import { defined } from '../../../lib/json/defined.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { explained } from '../../kubernetes/explained-error.ts'
 import { applications, appSecrets } from '../../kubernetes/kinds.ts'
@@ -35,10 +34,12 @@ function shownValue({ value, from }: Variable): string {
 }
 
 /** The variables of one service: the values are in no answer of the API. */
-function serviceCells({ name, instance, env }: Service): readonly (readonly string[])[] {
-  return Object.entries(serviceEnvironment(defined({ env }))).map(([variable, key]) => [
+function serviceCells(service: Service): readonly (readonly string[])[] {
+  const use: ServiceUse = service
+  const { kind, name } = serviceOf(use)
+  return Object.entries(serviceEnvironment(use)).map(([variable, key]) => [
     variable,
-    `(key ${key} of service ${name}, ServiceInstance ${instance})`,
+    `(key ${key} of service ${service.name}, ${kind} ${name})`,
   ])
 }
 

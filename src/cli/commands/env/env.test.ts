@@ -105,12 +105,14 @@ describe('env list', () => {
     const services = [
       { name: 'db', instance: 'shop-db', access: 'ReadWrite' as const },
       { name: 'log', instance: 'log-db', access: 'ReadOnly' as const, env: { LOG_HOST: 'host' } },
+      { name: 'up', bucket: 'pictures', access: 'WriteOnly' as const, env: { UPLOADS: 'bucket' } },
     ]
     expect(await listed({ services }, 'table')).toBe(
       [
         'NAME          VALUE',
         'DATABASE_URL  (key uri of service db, ServiceInstance shop-db)',
         'LOG_HOST      (key host of service log, ServiceInstance log-db)',
+        'UPLOADS       (key bucket of service up, Bucket pictures)',
       ].join('\n'),
     )
     expect(JSON.parse(await listed({ services }, 'json'))).toMatchObject({ services })

@@ -2,10 +2,12 @@
 // service-checks.ts does.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { labels } from '../../../api/names.ts'
+import { serviceOf } from '../../../api/services/application-services.ts'
 import { type ServiceBinding, serviceBinding } from '../../../api/services/service-binding.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf, ownerReference } from '../../../kube/object/owner.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { ensureObject } from '../../kit/ensure-object.ts'
 import type { Refusal } from '../../kit/refusal.ts'
 import { fieldManager } from '../field-manager.ts'
@@ -34,7 +36,7 @@ export function desiredBinding(application: Application, { use, bindingName }: P
       labels: { [labels.application]: name, [labels.managedBy]: 'sekisho' },
       ownerReferences: [ownerReference(application, { controller: true })],
     },
-    spec: { service: { kind: 'ServiceInstance' as const, name: use.instance }, access: use.access },
+    spec: { service: serviceOf(use), access: use.access, ...defined({ prefix: use.prefix }) },
   }
 }
 

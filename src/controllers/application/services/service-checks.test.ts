@@ -1,11 +1,11 @@
 // When an Application may use its services, what is said when not, and which change of a credential is a release.
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
-import { ownedBindingName, type ServiceUse } from '../../../api/services/application-services.ts'
+import { ownedBindingName, type ServiceUse, serviceEnvironment } from '../../../api/services/application-services.ts'
 import { bindingSecretName } from '../../../api/services/binding-secret.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import { onlyCredentials, serviceProblem, serviceVersions } from './service-checks.ts'
-import { bindingOf, classOf, entryOf, factsOf, use } from './testing/service-objects.ts'
+import { bindingOf, bucketUse, classOf, entryOf, factsOf, use } from './testing/service-objects.ts'
 
 const problem = (entries: readonly ReturnType<typeof entryOf>[], spec: Partial<Application['spec']> = {}) =>
   serviceProblem(factsOf(entries, spec))
@@ -39,14 +39,21 @@ describe('an Application waits', () => {
 
 describe('an Application is refused', () => {
   test('without the instance', () => {
-    expect(problem([entryOf({ instance: undefined, serviceClass: undefined })])).toEqual({
+    expect(problem([entryOf({ service: undefined, serviceClass: undefined })])).toEqual({
       reason: 'ServiceNotFound',
       message: 'spec.services[db].instance: there is no ServiceInstance shop-db: create it, or correct the name',
     })
   })
 
+  test('without the bucket', () => {
+    const found = problem([entryOf({ use: bucketUse(), service: undefined, serviceClass: undefined })])
+    expect(found?.message).toBe(
+      'spec.services[pictures].bucket: there is no Bucket shop-pictures: create it, or correct the name',
+    )
+  })
+
   test('while the instance is being deleted, with the cure for that', () => {
-    const found = problem([entryOf({ instance: undefined, serviceClass: undefined, instanceEnds: true })])
+    const found = problem([entryOf({ service: undefined, serviceClass: undefined, serviceEnds: true })])
     expect([found?.reason, found?.message]).toEqual(['ServiceNotFound', expect.stringContaining('remove the entry')])
   })
 
@@ -60,6 +67,13 @@ describe('an Application is refused', () => {
   test.each([
     ['two entries set DATABASE_URL', [use(), use({ name: 'other' })], {}, 'spec.services[db] sets DATABASE_URL, too'],
     ['spec.env sets it', [use()], { env: [{ name: 'DATABASE_URL', value: 'x' }] }, 'spec.env sets DATABASE_URL, too'],
+    [
+      'two buckets set the same',
+      [bucketUse(), bucketUse({ name: 'other' })],
+      {},
+      'spec.services[pictures] sets AWS_ACCESS_KEY_ID, too: give it another name, such as spec.services[other].env: {OTHER_AWS_ACCESS_KEY_ID: access-key-id}',
+    ],
+    ['spec.env sets one of a bucket', [bucketUse()], { env: [{ name: 'BUCKET_NAME', value: 'x' }] }, 'spec.env sets BUCKET_NAME'],
     ['ca.crt is publicly trusted', [use({ env: { CA: 'ca.crt' } })], {}, 'have no ca.crt'],
     ...['etc', '/etc/../root', '/a/', '/', '/with space', undefined].map(
       value =>
@@ -81,6 +95,7 @@ describe('an Application is refused', () => {
   test('not when the variables of two entries differ, or one sets none', () => {
     const other = use({ name: 'other', env: { REPORT_URL: 'uri' } })
     expect(problem([entryOf(), entryOf({ use: other })])).toBeUndefined()
+    expect(problem([entryOf(), entryOf({ use: bucketUse() })])).toBeUndefined()
     expect(problem([entryOf(), entryOf({ use: use({ name: 'other', env: {}, files: true }) })])).toBeUndefined()
   })
 })
@@ -98,7 +113,9 @@ describe('the name of a ServiceBinding', () => {
       name('shop-db', { name: 'x' }),
       name('shop', { name: 'db-x' }),
     ]
-    expect(new Set(names).size).toBe(names.length)
+    const buckets = [{}, { bucket: 'other' }, { access: 'WriteOnly' as const }, { prefix: 'a/' }, { prefix: 'a/b/' }]
+    const all = [...names, ...buckets.map(more => ownedBindingName('shop', bucketUse({ name: 'db', ...more })))]
+    expect(new Set(all).size).toBe(all.length)
     expect(name('shop')).toBe(name('shop', { files: true, env: {} }))
   })
 
@@ -107,6 +124,21 @@ describe('the name of a ServiceBinding', () => {
     expect(longest).toMatch(/^a+-[0-9a-f]{8}$/)
     expect(longest.length).toBeLessThanOrEqual(55)
     expect(bindingSecretName(longest).length).toBeLessThanOrEqual(63)
+  })
+})
+
+describe('the variables of an entry', () => {
+  test('are those of its kind, with a prefix that too, and its own when it names some', () => {
+    expect(serviceEnvironment(use())).toEqual({ DATABASE_URL: 'uri' })
+    expect(Object.keys(serviceEnvironment(bucketUse()))).toEqual([
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+      'AWS_REGION',
+      'AWS_ENDPOINT_URL_S3',
+      'BUCKET_NAME',
+    ])
+    expect(serviceEnvironment(bucketUse({ prefix: 'a/' }))).toMatchObject({ BUCKET_NAME: 'bucket', BUCKET_PREFIX: 'prefix' })
+    expect(serviceEnvironment(bucketUse({ env: {} }))).toEqual({})
   })
 })
 

@@ -4,8 +4,9 @@
 
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
-import { bindingFiles, serviceEnvironment } from '../../../api/services/application-services.ts'
+import { bindingFiles, serviceEnvironment, serviceOf } from '../../../api/services/application-services.ts'
 import { bindingAuthorityKey } from '../../../api/services/binding-secret.ts'
+import { hasAuthority } from '../../../api/services/provider.ts'
 import { serviceBinding } from '../../../api/services/service-binding.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { firstRefusal } from '../../../policy/check.ts'
@@ -29,7 +30,7 @@ function variablesAreApart({ application: { spec }, services }: Facts): Refusal 
       const other = setBy.get(variable)
       if (other !== undefined)
         return invalid(
-          `${fieldOf(entry)}.env: ${other} sets ${variable}, too: give it another name, such as ${fieldOf(entry)}.env: {OTHER_URL: uri}`,
+          `${fieldOf(entry)}.env: ${other} sets ${variable}, too: give it another name, such as ${fieldOf(entry)}.env: {OTHER_${variable}: ${serviceEnvironment(entry.use)[variable]}}`,
         )
       setBy.set(variable, fieldOf(entry))
     }
@@ -44,26 +45,29 @@ function filesHaveFolder({ application: { spec }, services }: Facts): Refusal | 
   )
 }
 
-/** Stops what has no instance, or none that this Application may use. */
-function instancesCanBeUsed({ application: { spec }, services }: Facts): Refusal | undefined {
+/** Stops what has no service, or none that this Application may use. */
+function servicesCanBeUsed({ application: { spec }, services }: Facts): Refusal | undefined {
   for (const entry of services) {
-    const { instance, serviceClass, use } = entry
-    if (instance === undefined)
+    const { service, serviceClass, use } = entry
+    if (service === undefined) {
+      const { kind, name } = serviceOf(use)
+      const field = `${fieldOf(entry)}.${kind === 'Bucket' ? 'bucket' : 'instance'}`
       return {
         reason: reasons.serviceNotFound,
-        message: entry.instanceEnds
-          ? `${fieldOf(entry)}.instance: ServiceInstance ${use.instance} is being deleted, which waits until no Application uses it: remove the entry`
-          : `${fieldOf(entry)}.instance: there is no ServiceInstance ${use.instance}: create it, or correct the name`,
+        message: entry.serviceEnds
+          ? `${field}: ${kind} ${name} is being deleted, which waits until no Application uses it: remove the entry`
+          : `${field}: there is no ${kind} ${name}: create it, or correct the name`,
       }
+    }
     if (spec.isolated === true && serviceClass?.spec.allowIsolated !== true)
       return {
         reason: reasons.serviceNotForIsolated,
-        message: `${fieldOf(entry)}: ServiceClass ${instance.spec.class} is not offered to isolated Applications: remove the entry, or ask a platform admin to set allowIsolated`,
+        message: `${fieldOf(entry)}: ServiceClass ${service.spec.class} is not offered to isolated Applications: remove the entry, or ask a platform admin to set allowIsolated`,
       }
     const wantsAuthority = Object.values(serviceEnvironment(use)).includes(bindingAuthorityKey)
-    if (wantsAuthority && serviceClass !== undefined && serviceClass.spec.provider.postgresql?.tls.caSecret === undefined)
+    if (wantsAuthority && serviceClass !== undefined && !hasAuthority(serviceClass))
       return invalid(
-        `${fieldOf(entry)}.env: credentials of ServiceClass ${instance.spec.class} have no ${bindingAuthorityKey}, because the certificate of its server is publicly trusted: leave it out`,
+        `${fieldOf(entry)}.env: credentials of ServiceClass ${service.spec.class} have no ${bindingAuthorityKey}, because the certificate of its server is publicly trusted: leave it out`,
       )
   }
   return undefined
@@ -96,7 +100,7 @@ function bindingsAreDelivered({ services, bindingRefusal }: Facts): Refusal | un
 
 /** What must hold before a ServiceBinding is made. */
 export function usageProblem(facts: Facts): Refusal | undefined {
-  return firstRefusal([variablesAreApart, filesHaveFolder, instancesCanBeUsed], facts)
+  return firstRefusal([variablesAreApart, filesHaveFolder, servicesCanBeUsed], facts)
 }
 
 /** Stops an Application whose pods could not start, or could not use a service. The running version keeps serving. */

@@ -1,6 +1,7 @@
 // What the caches say of an Application's services: which objects count, and what pods reach while something of it goes.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
+import type { Bucket } from '../../../api/services/bucket.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'
@@ -14,7 +15,7 @@ const application: Application = {
   spec: { chart: 'web', services: [{ name: 'db', instance: 'shop-db', access: 'ReadWrite' }] },
 }
 
-const instance = entryOf().instance
+const instance = entryOf().service as ServiceInstance
 const leaving = <T extends ServiceBinding | ServiceInstance | ServiceClass>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
@@ -23,6 +24,7 @@ const leaving = <T extends ServiceBinding | ServiceInstance | ServiceClass>(obje
 type Stored = {
   readonly bindings?: readonly ServiceBinding[]
   readonly instance?: ServiceInstance | undefined
+  readonly bucket?: Bucket
   readonly serviceClass?: ServiceClass | undefined
 }
 
@@ -33,6 +35,7 @@ function facts(stored: Stored, spec: Application['spec'] = application.spec) {
     {
       serviceBindings: { byIndex: (_index: string, uid: string) => (uid === 'uid-shop' ? bindings : []) },
       serviceInstances: { get: ({ name }) => (name === 'shop-db' ? found.instance : undefined) },
+      buckets: { get: ({ name }) => (name === 'shop-db' ? stored.bucket : undefined) },
       serviceClasses: { get: ({ name }) => (name === 'postgresql' ? found.serviceClass : undefined) },
     },
     { ...application, spec },
@@ -43,8 +46,22 @@ const way = [{ cidrs: ['10.0.7.12/32'], port: 5432 }]
 
 test('an entry has its binding, instance and class, and pods reach the server, once', () => {
   const { services, reach } = facts({ bindings: [bindingOf(), { ...bindingOf(), metadata: { name: 'other' } }] })
-  expect(services).toMatchObject([{ binding: bindingOf(), instance, serviceClass: classOf() }])
+  expect(services).toMatchObject([{ binding: bindingOf(), service: instance, serviceClass: classOf() }])
   expect(reach).toEqual(way)
+})
+
+test('an entry of a bucket has the Bucket of its name, and pods reach the store', () => {
+  const bucket = {
+    ...instance,
+    kind: 'Bucket',
+    metadata: { namespace: 'acme', name: 'shop-db', uid: 'uid-bucket' },
+  } as unknown as Bucket
+  const store = classOf({ type: 'bucket', provider: { s3: { endpoint: 'https://s3.test' } } } as object)
+  const binding = bindingOf()
+  const ofBucket = { ...binding, spec: { ...binding.spec, service: { kind: 'Bucket' as const, name: 'shop-db' } } }
+  const services = [{ name: 'db', bucket: 'shop-db', access: 'ReadWrite' as const }]
+  const found = facts({ bucket, serviceClass: store, bindings: [ofBucket] }, { ...application.spec, services })
+  expect(found).toMatchObject({ services: [{ service: bucket }], reach: [{ cidrs: ['10.0.7.12/32'], port: 443 }] })
 })
 
 test('without a credential there is no way, whatever the entry names: the class may not be offered to the tenant', () => {
@@ -53,15 +70,14 @@ test('without a credential there is no way, whatever the entry names: the class 
 })
 
 test('what is being deleted counts as absent, but the way stays open until it is gone', () => {
-  if (instance === undefined) throw new Error('the entry of the tests has no instance')
   expect(facts({ instance: leaving(instance) })).toMatchObject({
-    services: [{ instance: undefined, instanceEnds: true }],
+    services: [{ service: undefined, serviceEnds: true }],
     reach: way,
   })
   expect(facts({ serviceClass: leaving(classOf()) })).toMatchObject({ services: [{ serviceClass: undefined }], reach: way })
   expect(facts({ bindings: [leaving(bindingOf())] })).toMatchObject({ services: [{ binding: undefined }], reach: way })
   expect(facts({ instance: undefined }).reach).toEqual([])
-  expect(facts({ instance: undefined }).services[0]).not.toHaveProperty('instanceEnds')
+  expect(facts({ instance: undefined }).services[0]).not.toHaveProperty('serviceEnds')
 })
 
 test('the way stays open for pods of an earlier release, whose entry is gone, and is not opened before there is a credential', () => {

@@ -1,8 +1,10 @@
-// What the caches know of the services that an Application uses: its entries with their ServiceBindings, instances and classes,
+// What the caches know of the services that an Application uses: its entries with their ServiceBindings, services and classes,
 // and what its pods must reach. Look-ups only.
 
 import type { Application } from '../../../api/apps/application.ts'
-import { ownedBindingName, type ServiceUse } from '../../../api/services/application-services.ts'
+import { ownedBindingName, type ServiceUse, serviceOf } from '../../../api/services/application-services.ts'
+import type { Bucket } from '../../../api/services/bucket.ts'
+import { portOf } from '../../../api/services/provider.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'
@@ -18,9 +20,10 @@ export type ServiceEntry = {
   readonly bindingName: string
   /** Where the Application controls it. */
   readonly binding: ServiceBinding | undefined
-  readonly instance: ServiceInstance | undefined
+  /** What the entry names. */
+  readonly service: ServiceInstance | Bucket | undefined
   /** It is there, and is being deleted: that waits for the ServiceBindings. */
-  readonly instanceEnds?: true
+  readonly serviceEnds?: true
   readonly serviceClass: ServiceClass | undefined
 }
 
@@ -40,17 +43,17 @@ export type ServiceFacts = {
 export type ServiceCaches = {
   readonly serviceBindings: Pick<Cache<ServiceBinding>, 'byIndex'>
   readonly serviceInstances: Pick<Cache<ServiceInstance>, 'get'>
+  readonly buckets: Pick<Cache<Bucket>, 'get'>
   readonly serviceClasses: Pick<Cache<ServiceClass>, 'get'>
 }
 
-function present<T extends ServiceBinding | ServiceInstance | ServiceClass>(object: T | undefined): T | undefined {
+function present<T extends ServiceBinding | ServiceInstance | Bucket | ServiceClass>(object: T | undefined): T | undefined {
   return object?.metadata.deletionTimestamp === undefined ? object : undefined
 }
 
 /** What a class opens; undefined for none. */
 export function reachOf(serviceClass: ServiceClass | undefined): Reach | undefined {
-  const port = serviceClass?.spec.provider.postgresql?.port
-  return serviceClass === undefined || port === undefined ? undefined : { cidrs: serviceClass.spec.reach.cidrs, port }
+  return serviceClass && { cidrs: serviceClass.spec.reach.cidrs, port: portOf(serviceClass) }
 }
 
 function eachOnce(all: readonly Reach[]): readonly Reach[] {
@@ -62,19 +65,21 @@ function eachOnce(all: readonly Reach[]): readonly Reach[] {
 export function serviceFacts(caches: ServiceCaches, { metadata, spec }: Application): ServiceFacts {
   const { namespace = '', name: application, uid = '' } = metadata
   const bindings = caches.serviceBindings.byIndex(ownerIndex, uid)
-  const instanceOf = (name: string) => caches.serviceInstances.get({ namespace, name })
-  const classOf = (instance: ServiceInstance | undefined) => instance && caches.serviceClasses.get({ name: instance.spec.class })
+  const named = ({ kind, name }: ServiceBinding['spec']['service']) =>
+    kind === 'Bucket' ? caches.buckets.get({ namespace, name }) : caches.serviceInstances.get({ namespace, name })
+  const classOf = (service: ServiceInstance | Bucket | undefined) =>
+    service && caches.serviceClasses.get({ name: service.spec.class })
   const services = (spec.services ?? []).map(use => {
     const bindingName = ownedBindingName(application, use)
-    const found = instanceOf(use.instance)
-    const instance = present(found)
+    const found = named(serviceOf(use))
+    const service = present(found)
     const binding = present(bindings.find(one => one.metadata.name === bindingName))
-    const ends = found !== undefined && instance === undefined ? ({ instanceEnds: true } as const) : {}
-    return { use, bindingName, binding, instance, ...ends, serviceClass: present(classOf(instance)) }
+    const ends = found !== undefined && service === undefined ? ({ serviceEnds: true } as const) : {}
+    return { use, bindingName, binding, service, ...ends, serviceClass: present(classOf(service)) }
   })
-  // Pods use what is being deleted until nothing of it is left. Without a credential, which an instance of a class that is not
+  // Pods use what is being deleted until nothing of it is left. Without a credential, which a service of a class that is not
   // offered to the tenant never gets, there is no way to its server either.
   const delivered = bindings.filter(({ status }) => status?.binding !== undefined)
-  const reach = delivered.flatMap(one => reachOf(classOf(instanceOf(one.spec.service.name))) ?? [])
+  const reach = delivered.flatMap(one => reachOf(classOf(named(one.spec.service))) ?? [])
   return { services, bindings, reach: eachOnce(reach) }
 }

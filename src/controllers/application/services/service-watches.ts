@@ -1,6 +1,8 @@
-// What of services wakes an Application, beside its own ServiceBindings: the instances that it uses, and their classes.
+// What of services wakes an Application, beside its own ServiceBindings: the instances and buckets that it uses, and their classes.
 import type { Application } from '../../../api/apps/application.ts'
-import { keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
+import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
+import { bucket } from '../../../api/services/bucket.ts'
+import type { BoundKind } from '../../../api/services/service-binding.ts'
 import { serviceClass } from '../../../api/services/service-class.ts'
 import { serviceInstance } from '../../../api/services/service-instance.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
@@ -11,20 +13,29 @@ import { type ApplicationCaches, serviceClassIndex, serviceIndex } from '../cach
 export function serviceWatches({
   applications,
   serviceInstances,
-}: Pick<ApplicationCaches, 'applications' | 'serviceInstances'>): readonly Watch[] {
-  const using = (instance: ObjectKey): readonly ObjectKey[] => usersOf(applications, instance)
+  buckets,
+}: Pick<ApplicationCaches, 'applications' | 'serviceInstances' | 'buckets'>): readonly Watch[] {
+  const using = (kind: BoundKind, service: KubeObject): readonly ObjectKey[] => usersOf(applications, kind, service)
+  const ofInstance = (one: KubeObject): readonly ObjectKey[] => using('ServiceInstance', one)
+  const ofBucket = (one: KubeObject): readonly ObjectKey[] => using('Bucket', one)
   return [
-    watches(serviceInstance, changed => using(keyOf(changed)), {
+    watches(serviceInstance, ofInstance, {
+      predicate: partChanged(({ metadata, spec }) => [metadata.uid, metadata.deletionTimestamp, spec.class]),
+    }),
+    watches(bucket, ofBucket, {
       predicate: partChanged(({ metadata, spec }) => [metadata.uid, metadata.deletionTimestamp, spec.class]),
     }),
     watches(
       serviceClass,
-      changed => serviceInstances.byIndex(serviceClassIndex, changed.metadata.name).flatMap(one => using(keyOf(one))),
+      ({ metadata }) => [
+        ...serviceInstances.byIndex(serviceClassIndex, metadata.name).flatMap(ofInstance),
+        ...buckets.byIndex(serviceClassIndex, metadata.name).flatMap(ofBucket),
+      ],
       { predicate: partChanged(({ metadata, spec }) => [metadata.uid, metadata.deletionTimestamp, spec]) },
     ),
   ]
 }
 
-function usersOf(applications: Pick<Cache<Application>, 'byIndex'>, instance: ObjectKey): readonly ObjectKey[] {
-  return applications.byIndex(serviceIndex, keyText(instance)).map(keyOf)
+function usersOf(applications: Pick<Cache<Application>, 'byIndex'>, kind: BoundKind, service: KubeObject): readonly ObjectKey[] {
+  return applications.byIndex(serviceIndex, `${kind}/${keyText(keyOf(service))}`).map(keyOf)
 }

@@ -26,7 +26,7 @@ export function instanceId({ tenantUid, namespace, name }: InstanceOwner): strin
 
 /** What stands for a Tenant on the server: not its name, and the same for all that it has. */
 export function tenantMark(tenantUid: string): string {
-  return hashed(['tenant', tenantUid])
+  return hashedName(['tenant', tenantUid])
 }
 
 /** The names of an instance with this id. */

@@ -26,10 +26,16 @@ export function classOf(more: Partial<ServiceClass['spec']> = {}): ServiceClass 
       plans: [{ name: 'small', limits: { connections: 20, storage: '1Gi' } }],
       reach: { cidrs: ['10.0.7.12/32'] },
       allowIsolated: false,
+      ownNames: false,
       credentials: { maxAgeDays: 30, overlapMinutes: 60 },
       ...more,
     },
   }
+}
+
+/** An entry of a bucket. */
+export function bucketUse(more: Partial<ServiceUse> = {}): ServiceUse {
+  return { name: 'pictures', bucket: 'shop-pictures', access: 'ReadWrite', ...more }
 }
 
 const instance: ServiceInstance = {
@@ -66,7 +72,7 @@ export function entryOf(more: Partial<ServiceEntry> = {}): ServiceEntry {
     use: wanted,
     bindingName: ownedBindingName('shop', wanted),
     binding: bindingOf(),
-    instance,
+    service: instance,
     serviceClass: classOf(),
     ...more,
   }

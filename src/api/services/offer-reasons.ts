@@ -1,0 +1,25 @@
+// Why a ServiceInstance or a Bucket is not made of the ServiceClass that it names, said alike by both kinds.
+import { defineReasons } from '../reasons/reason.ts'
+
+export const offerReasons = defineReasons({
+  progress: {
+    ClassNotReady:
+      'The ServiceClass is not ready, so that its server cannot be asked. The message has its reason. What exists goes on.',
+  },
+  machine: {
+    ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',
+  },
+  person: {
+    ClassNotFound: 'There is no ServiceClass of the name in `spec.class`. The message says what to do.',
+    ClassNotAllowed: 'The ServiceClass is not offered to this tenant. Choose another one, or ask a platform admin.',
+    ClassOfOtherType:
+      'The ServiceClass is for another kind: databases are ServiceInstances, buckets are Buckets. The message says which. Delete the object and create the other kind.',
+    PlanNotFound:
+      'The ServiceClass has no plan of the name in `spec.plan`, or no default plan. The message names those that it has.',
+    InUse:
+      'It is being deleted, and ServiceBindings still use it. The message names them: delete them, or the Applications that own them.',
+  },
+  failed: {
+    NoTenant: 'The namespace is not the one in which a tenant works.',
+  },
+})

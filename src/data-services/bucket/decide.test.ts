@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { bucket } from '../../api/services/bucket.ts'
+import { serviceClass } from '../../api/services/service-class.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
+import { decide } from './decide.ts'
+import type { Facts } from './gather.ts'
+
+const condition = (type: string, status: string, reason: string) => ({
+  type,
+  status,
+  reason,
+  message: 'x',
+  lastTransitionTime: 't',
+  observedGeneration: 1,
+})
+
+type Changes = { readonly spec?: object; readonly status?: object; readonly ofClass?: object; readonly capabilities?: object }
+
+function decided({
+  spec = {},
+  status,
+  ofClass = {},
+  capabilities = { versioning: true, cors: true, lifecycle: false },
+}: Changes) {
+  const facts = {
+    bucket: {
+      ...typeOf(bucket),
+      metadata: { namespace: 'acme', name: 'pictures', uid: 'u' },
+      spec: { class: 'c', ...spec },
+      status,
+    },
+    tenant: {
+      ...typeOf(tenant),
+      metadata: { name: 'acme', uid: 'tenant-uid', labels: { tier: 'gold' } },
+      spec: { namespace: 'acme' },
+    },
+    serviceClass: {
+      ...typeOf(serviceClass),
+      metadata: { name: 'c' },
+      spec: { type: 'bucket', plans: [{ name: 'small', limits: {} }], ownNames: false, ...ofClass },
+      status: { conditions: [condition('Ready', 'True', 'Answering')], capabilities },
+    },
+    bindings: [],
+  }
+  return decide(facts as unknown as Facts)
+}
+
+const typeOf = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) => ({ apiVersion, kind })
+
+test('without a name of its own it has the one that its owner makes, and finds that again', () => {
+  const first = decided({})
+  expect(first).toMatchObject({ kind: 'keep', mayCreate: true, plan: { name: 'small' } })
+  if (first.kind !== 'keep') return
+  expect(first.name).toBe(first.owner)
+  expect(first.name).toMatch(/^b[a-z2-7]{26}$/)
+  expect(decided({})).toEqual(first)
+})
+
+test('a name of its own is the name in the store, and says nothing of the owner', () => {
+  const own = decided({ spec: { name: 'shop-pictures' }, ofClass: { ownNames: true } })
+  expect(own).toMatchObject({ kind: 'keep', name: 'shop-pictures', owner: expect.stringMatching(/^b[a-z2-7]{26}$/) })
+  expect(decided({ spec: { name: 'shop-pictures' } })).toMatchObject({ kind: 'refused', reason: 'NameNotAllowed' })
+})
+
+test('what it has it keeps, whatever the class and the Tenant say since, and is not made anew', () => {
+  const status = { bucket: 'shop-pictures', externalId: 'bold', conditions: [condition('Provisioned', 'True', 'Provisioned')] }
+  expect(decided({ spec: { name: 'shop-pictures' }, status })).toMatchObject({
+    kind: 'keep',
+    name: 'shop-pictures',
+    owner: 'bold',
+    mayCreate: false,
+  })
+  const lost = { ...status, conditions: [condition('Provisioned', 'False', 'BucketMissing')] }
+  expect(decided({ spec: { name: 'shop-pictures' }, status: lost })).toMatchObject({ mayCreate: false })
+})
+
+test.each<[string, Changes, string]>([
+  ['a class for databases', { ofClass: { type: 'postgresql' } }, 'ClassOfOtherType'],
+  ['a class for others', { ofClass: { tenants: { matchLabels: { tier: 'free' } } } }, 'ClassNotAllowed'],
+  ['a plan that is not there', { spec: { plan: 'large' } }, 'PlanNotFound'],
+  [
+    'versions that the store does not keep',
+    { spec: { versioning: true }, capabilities: { versioning: false } },
+    'CapabilityMissing',
+  ],
+  ['rules for browsers that the store does not have', { spec: { cors: [{}] }, capabilities: {} }, 'CapabilityMissing'],
+])('%s: refused', (_, changes, reason) => {
+  expect(decided(changes)).toMatchObject({ kind: 'refused', reason })
+})
+
+test('no versions and no rules need nothing of the store', () => {
+  expect(decided({ spec: { versioning: false, cors: [] }, capabilities: {} })).toMatchObject({ kind: 'keep' })
+})

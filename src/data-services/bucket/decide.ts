@@ -1,0 +1,68 @@
+// Whether a Bucket is to be made, and as what. Pure.
+import { type Bucket, bucketReasons as reasons } from '../../api/services/bucket.ts'
+import type { ServiceClass } from '../../api/services/service-class.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import type { Refusal } from '../../policy/check.ts'
+import { bucketId } from '../adapters/s3/names.ts'
+import { offerTo, type Plan, unreadiness } from '../offer.ts'
+import type { Facts } from './gather.ts'
+
+export type Decision =
+  | ({ readonly kind: 'refused' } & Refusal)
+  | {
+      readonly kind: 'keep'
+      /** In the store. */
+      readonly name: string
+      /** What its tag says of whose it is. */
+      readonly owner: string
+      readonly plan: Plan
+      /** False when it was complete once: what the store lost is never replaced by something empty. */
+      readonly mayCreate: boolean
+    }
+
+/** The first reason why it cannot be, or what it is to be. */
+export function decide({ bucket, tenant, serviceClass }: Facts): Decision {
+  const offer = offerTo({ service: bucket, type: 'bucket', tenant, serviceClass })
+  if (offer.kind === 'refused') return offer
+  const refusal = nameProblem(bucket, offer.serviceClass) ?? unreadiness(offer.serviceClass) ?? lack(bucket, offer.serviceClass)
+  if (refusal !== undefined) return { kind: 'refused', ...refusal }
+  const { spec, metadata, status } = bucket
+  const { namespace = '', name } = metadata
+  // Those that it has, whatever became of the Tenant since: others would be empty.
+  const owner = status?.externalId ?? bucketId({ tenantUid: offer.tenant.metadata.uid ?? '', namespace, name })
+  return {
+    kind: 'keep',
+    name: status?.bucket ?? spec.name ?? owner,
+    owner,
+    plan: offer.plan,
+    mayCreate: !wasProvisioned(bucket),
+  }
+}
+
+/** A name that it got while the class allowed it stays. */
+function nameProblem(bucket: Bucket, { metadata, spec }: ServiceClass): Refusal | undefined {
+  if (bucket.spec.name === undefined || spec.ownNames || wasProvisioned(bucket)) return undefined
+  return {
+    reason: reasons.nameNotAllowed,
+    message: `spec.name: ServiceClass ${metadata.name} gives the names of buckets itself: delete this Bucket and create it without`,
+  }
+}
+
+/** What the spec asks for and the store does not have. */
+function lack({ spec }: Bucket, { metadata, status }: ServiceClass): Refusal | undefined {
+  const { versioning = false, cors = false } = status?.capabilities ?? {}
+  const asked = [
+    ...(spec.versioning === true && !versioning ? ['versioning'] : []),
+    ...((spec.cors ?? []).length > 0 && !cors ? ['cors'] : []),
+  ]
+  if (asked.length === 0) return undefined
+  return {
+    reason: reasons.capabilityMissing,
+    message: `spec.${asked.join(', spec.')}: the store of ServiceClass ${metadata.name} does not have it: leave it out`,
+  }
+}
+
+function wasProvisioned({ status }: Bucket): boolean {
+  const condition = findCondition(status?.conditions, 'Provisioned')
+  return condition?.status === 'True' || condition?.reason === reasons.bucketMissing
+}

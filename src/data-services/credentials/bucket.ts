@@ -1,0 +1,50 @@
+// Keys of a bucket as credentials: each slot is a user of the store with one policy and one key.
+import { bindingAuthorityKey, bindingPrefixKey, bindingProvider } from '../../api/services/binding-secret.ts'
+import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { SlotName } from '../adapters/postgresql/identifiers.ts'
+import { observe } from '../adapters/s3/proof.ts'
+import type { StoreKey } from '../adapters/s3/store.ts'
+import { dropUser, ensureUser, issueKey, liveUsers } from '../adapters/s3/users.ts'
+import { judgeBucket } from '../proofs/judge-bucket.ts'
+import { type OpenStore, secretIn } from '../providers/provider.ts'
+import { type Credentials, type Key, slotNames } from './credentials.ts'
+import { principalOf } from './principal.ts'
+
+/** `bucket`: its name in the store. */
+export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bucket: string): Credentials {
+  const { store, endpoint, region, ca } = opened
+  const { access, prefix } = binding.spec
+  const userOf = (slot: SlotName): string => principalOf(binding, slot)
+  const wantedOf = (slot: SlotName) => ({ user: userOf(slot), bucket, access, prefix })
+  return {
+    type: 'bucket',
+    // A store has no sessions: whether somebody still uses a key cannot be told from it.
+    async look() {
+      const live = await liveUsers(store, slotNames.map(userOf))
+      return { live: new Set(slotNames.filter(slot => live.has(userOf(slot)))), idle: new Set() }
+    },
+    async make(slot) {
+      await ensureUser(store, wantedOf(slot))
+      const { accessKeyId, secretAccessKey } = await issueKey(store, userOf(slot))
+      return { 'access-key-id': new SecretString(accessKeyId), 'secret-access-key': secretAccessKey }
+    },
+    prove: async (slot, key) => judgeBucket({ access, prefix }, await observe(store, storeKeyOf(key), wantedOf(slot))),
+    drop: slot => dropUser(store, userOf(slot)),
+    valuesOf: (_slot, key) => ({
+      type: 's3',
+      provider: bindingProvider,
+      bucket,
+      endpoint,
+      region,
+      ...key,
+      uri: `s3://${bucket}/${prefix ?? ''}`,
+      ...(prefix !== undefined && { [bindingPrefixKey]: prefix }),
+      ...(ca !== undefined && { [bindingAuthorityKey]: ca }),
+    }),
+  }
+}
+
+function storeKeyOf(key: Key): StoreKey {
+  return { accessKeyId: secretIn(key, 'access-key-id').reveal(), secretAccessKey: secretIn(key, 'secret-access-key') }
+}
