@@ -10,6 +10,7 @@ import { reservePort } from '../../src/lib/testing/reserved-port.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
+import { openAuthority } from '../cluster/pki/authority.ts'
 import { silentProgress } from '../cluster/progress.ts'
 import { readClusterSettings } from '../cluster/settings.ts'
 import { answers } from './answers.ts'
@@ -19,6 +20,8 @@ export type TestStore = {
   readonly endpoint: URL
   readonly iamEndpoint: URL
   readonly region: string
+  /** The authority of its certificate, when it is encrypted. */
+  readonly ca: string | undefined
   /** Of the administrator. */
   readonly key: { readonly accessKeyId: string; readonly secretAccessKey: SecretString }
   /** Ends S3 at once, as a crash does; IAM goes on. */
@@ -28,26 +31,32 @@ export type TestStore = {
   readonly stop: () => Promise<void>
 }
 
-export type TestStoreOptions = { readonly keepsVersions?: boolean }
+export type TestStoreOptions = { readonly keepsVersions?: boolean; readonly encrypted?: boolean }
 
 const maxOutput = 8_000
+const host = '127.0.0.1'
 
 /** Resolves when both answer. `stop()` ends them and removes everything. */
-export async function startVersitygw({ keepsVersions = true }: TestStoreOptions = {}): Promise<TestStore> {
+export async function startVersitygw({ keepsVersions = true, encrypted = false }: TestStoreOptions = {}): Promise<TestStore> {
   const settings = readClusterSettings()
   const program = (await ensureBinary(catalog.versitygw, { settings, progress: silentProgress })).path('versitygw')
   const folder = mkdtempSync(join(tmpdir(), 'sekisho-store-'))
   for (const name of storeFolders) mkdirSync(join(folder, name))
   const key = { accessKeyId: 'administrator', secretAccessKey: randomBytes(24).toString('hex') }
   const ports = { s3: await reservePort(), iam: await reservePort() }
-  const processes = storeProcesses({ folder, host: '127.0.0.1', ports, key, keepsVersions })
-  const start = (name: 's3' | 'iam'): Promise<ChildProcess> => started(program, processes[name], ports[name])
+  const authority = encrypted ? await openAuthority(join(folder, 'pki'), 'ca', 'a-store-of-tests') : undefined
+  const tls = await authority?.leaf('server', { commonName: 'store', usage: 'server', addresses: [host] })
+  const processes = storeProcesses({ folder, host, ports, key, keepsVersions, ...(tls && { tls }) })
+  const ca = authority?.pem
+  const urlOf = (name: 's3' | 'iam'): URL => new URL(`${ca === undefined ? 'http' : 'https'}://${host}:${ports[name]}`)
+  const start = (name: 's3' | 'iam'): Promise<ChildProcess> => started(program, processes[name], () => answers(urlOf(name), ca))
   const iam = await start('iam')
   let s3 = await start('s3')
   return {
-    endpoint: new URL(`http://127.0.0.1:${ports.s3}`),
-    iamEndpoint: new URL(`http://127.0.0.1:${ports.iam}`),
+    endpoint: urlOf('s3'),
+    iamEndpoint: urlOf('iam'),
     region: storeRegion,
+    ca,
     key: { ...key, secretAccessKey: new SecretString(key.secretAccessKey) },
     crash: () => end(s3, 'SIGKILL'),
     async restart() {
@@ -62,7 +71,7 @@ export async function startVersitygw({ keepsVersions = true }: TestStoreOptions 
 
 type Process = ReturnType<typeof storeProcesses>['s3']
 
-async function started(program: string, { args, environment }: Process, port: number): Promise<ChildProcess> {
+async function started(program: string, { args, environment }: Process, answered: () => Promise<true>): Promise<ChildProcess> {
   const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -72,7 +81,7 @@ async function started(program: string, { args, environment }: Process, port: nu
   child.once('error', error => {
     output += error.message
   })
-  await waitUntil('an answer of versitygw', () => answers(new URL(`http://127.0.0.1:${port}`)), {
+  await waitUntil('an answer of versitygw', answered, {
     hopeless: async () => (hasEnded(child) ? `it has ended:\n${output}` : undefined),
   })
   return child

@@ -1,5 +1,5 @@
-// The store of buckets that tenants of the local cluster share: versitygw on this host, with a folder, two ports and a certificate
-// of its own. It reads what tenants send, so it runs as an account that owns nothing else on this machine.
+// The store of buckets that tenants of the local cluster share: versitygw on this host, with a folder, two ports and a
+// certificate of its own. It reads what tenants send, so it runs as an account that owns nothing else on this machine.
 import { chmod, chown, copyFile, mkdir, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

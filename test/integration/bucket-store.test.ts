@@ -363,3 +363,17 @@ test('a store without versions: the capability is missing, and buckets are count
   expect(judgeBucket(wanted, await observe(store, await issueKey(store, wanted.user), wanted))).toEqual({ kind: 'proven' })
   expect(await removeBucket(store, { name, owner: name, empty: true })).toBe('gone')
 })
+
+test('an encrypted store is reached by its own authority, and by no other', async () => {
+  const server = await startVersitygw({ encrypted: true })
+  onTestFinished(() => server.stop())
+  const store = connectStore({ ...server, id: 'the-class' }, server.key)
+  const untrusting = connectStore({ ...server, ca: undefined, id: 'the-class' }, server.key)
+  for (const one of [store, untrusting]) onTestFinished(() => one.close())
+  expect(await checkStore(store)).toMatchObject({ capabilities: { versioning: true } })
+  const wanted = { bucket: 'photos', access: 'ReadOnly', user: userName('binding', 'a') } as const
+  await ensureBucket(store, { name: wanted.bucket, owner: 'o' }, true)
+  await ensureUser(store, wanted)
+  expect(judgeBucket(wanted, await observe(store, await issueKey(store, wanted.user), wanted))).toEqual({ kind: 'proven' })
+  expect(troubleOf(await checkStore(untrusting).catch((error: unknown) => error))).toMatchObject({ kind: 'away' })
+})
