@@ -31,7 +31,7 @@ export class FollowingFlight<T> {
   }
 
   #begin(key: string, work: () => Promise<T>): Promise<T> {
-    const started = work()
+    const started = (async () => work())()
     const end = (): void => {
       if (flight.next === undefined) this.#flights.delete(key)
     }

@@ -4,8 +4,8 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
-import { createDeliveries } from './tokens/deliveries.ts'
 import { createBackwardsWatch, toleratedStepMilliseconds } from './tokens/backwards-watch.ts'
+import { createDeliveries } from './tokens/deliveries.ts'
 import {
   type EndedTokens,
   type EndingToken,
