@@ -42,8 +42,6 @@ export function tenantRoleAttacks(tenant: string) {
         type: 'application/json-patch+json',
       },
     ],
-    ['update', { method: 'PUT', path: secret, body: object('v1', 'Secret') }],
-    ['dry-run update', { method: 'PUT', path: `${secret}${dryRun}`, body: object('v1', 'Secret') }],
     ['strategic patch', { method: 'PATCH', path: secret, body: {}, type: 'application/strategic-merge-patch+json' }],
     ['delete', { method: 'DELETE', path: secret }],
     ['dry-run delete', { method: 'DELETE', path: `${secret}${dryRun}` }],

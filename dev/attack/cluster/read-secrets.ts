@@ -40,7 +40,6 @@ function requests(as: Actor, namespace: string, name: string): readonly ApiAttem
     get(all, metadataOnly),
     get(one, 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'),
     { as, method: 'PATCH', path: one, json: {}, contentType: mergePatch, name: `merge patch {} of ${one}` },
-    { as, method: 'PUT', path: one, json: empty(name), name: `dry update of ${one}`, dry: true },
     {
       as,
       method: 'PATCH',

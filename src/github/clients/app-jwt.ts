@@ -76,8 +76,10 @@ export function createAppSigner(deps: Deps): AppSigner {
 
   const run: AppSigner['run'] = async work => {
     let refusal: unknown
+    // Others may come to prefer another key meanwhile: each key is tried once all the same.
+    const first = preferred
     for (let offset = 0; offset < deps.signers.length; offset++) {
-      const index = (preferred + offset) % deps.signers.length
+      const index = (first + offset) % deps.signers.length
       const key = deps.signers[index]
       if (key === undefined) continue
       try {
