@@ -108,6 +108,7 @@ const statusRows: readonly Row[] = [
 
 const refusedFinalizer = expecting('kind-finalizers')
 const refusedMetadata = expecting('reserved-metadata')
+const rolledOut = { metadata: { annotations: { 'sekisho.dev/rolled-out-version': '9' } } }
 const owned = { ownerReferences: [ownerOf('apps.sekisho.dev/v1alpha1', 'Application', true)] }
 const tenantRows: readonly Row[] = [
   allowed.post('dave makes a ServiceInstance', dave, instances, instance('a')),
@@ -119,6 +120,16 @@ const tenantRows: readonly Row[] = [
   allowed.post('dave makes a ServiceBinding', dave, bindings, binding('a')),
   allowed.patch('dave has a credential replaced', dave, `${bindings}/held`, { spec: { rotate: '2026-01-01T00:00:00Z' } }),
   refusedMetadata.post('dave makes one that an Application owns', dave, bindings, binding('a', owned)),
+  refusedMetadata.patch('dave says that no pod has the former credential', dave, `${bindings}/held`, rolledOut),
+  allowed.patch('the controllers say it', controllers, `${bindings}/held`, rolledOut),
+  ...[instances, bindings].map(path =>
+    allowed.patch(
+      `the controllers keep one until it is recorded (${path})`,
+      controllers,
+      `${path}/held`,
+      finalizers('sekisho.dev/x'),
+    ),
+  ),
   ...[instances, buckets, bindings].flatMap(path => [
     refusedFinalizer.patch(`dave keeps one for ever (${path})`, dave, `${path}/held`, finalizers('example.com/held')),
     refusedFinalizer.patch(`dave has no clean-up done (${path})`, dave, `${path}/leaving`, finalizers()),
