@@ -16,7 +16,7 @@ const maxHalts = 50
 /** Each is looked at with its grant, and deleted with it. */
 const maxGrantApprovals = 500
 /** Several for each Application: each costs the server a database, or two logins at most. */
-const servicesPerApplication = 2
+const defaultServicesPerApplication = 2
 const bindingsPerApplication = 4
 
 /** Together at most 1,000 rules, which each decision about a grant looks at by an index. */
@@ -27,6 +27,11 @@ const maxEndedPods = 100
 
 function applicationsOf(limits: Tenant['spec']['limits']): number {
   return limits?.applications ?? defaultApplications
+}
+
+/** Of each kind of service. What was kept of one that is deleted is no object, and counts no more. */
+function servicesOf(limits: Tenant['spec']['limits']): number {
+  return limits?.services ?? defaultServicesPerApplication * applicationsOf(limits)
 }
 
 /**
@@ -46,7 +51,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
       String(maxOtherGrants + followerKinds.length * applicationsOf(limits)),
     ),
     'count/servicebindings.services.sekisho.dev': canonicalQuantity(String(bindingsPerApplication * applicationsOf(limits))),
-    'count/serviceinstances.services.sekisho.dev': canonicalQuantity(String(servicesPerApplication * applicationsOf(limits))),
+    'count/serviceinstances.services.sekisho.dev': canonicalQuantity(String(servicesOf(limits))),
     ...Object.fromEntries(
       [...followerKinds, ...ownerKinds].map(({ plural, group }) => [`count/${plural}.${group}`, applications]),
     ),

@@ -1,13 +1,11 @@
 // Whether a ServiceInstance is to be made, and as what. Pure.
-import type { ServiceClass } from '../../api/services/service-class.ts'
+import { foreignExtensions, isOffered, type Plan, planMessage, planOf } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { instanceId } from '../adapters/postgresql/identifiers.ts'
 import type { Facts } from './gather.ts'
 
-export type Plan = ServiceClass['spec']['plans'][number]
 export type Decision =
   | ({ readonly kind: 'refused' } & Refusal)
   | {
@@ -32,31 +30,13 @@ export function decide({ instance, tenant, serviceClass }: Facts): Decision {
   const plan = planOf(serviceClass, spec.plan)
   if (plan === undefined) return refuse(reasons.planNotFound, planMessage(serviceClass, spec.plan))
   const extensions = spec.parameters?.postgresql?.extensions ?? []
-  const foreign = extensions.filter(name => serviceClass.spec.extensions?.includes(name) !== true)
+  const foreign = foreignExtensions(serviceClass, extensions)
   if (foreign.length > 0)
     return refuse(reasons.extensionNotAllowed, `ServiceClass ${spec.class} does not allow the extension ${foreign.join(', ')}`)
   const { namespace = '', name } = metadata
   // The one that it has, whatever became of the Tenant since: another one would be empty.
   const id = status?.externalId ?? instanceId({ tenantUid: tenant.metadata.uid ?? '', namespace, name })
   return { kind: 'keep', id, plan, extensions, mayCreate: !wasProvisioned(instance) }
-}
-
-/** A class that is offered to some is offered to those whose Tenants have all its labels. */
-function isOffered({ spec }: ServiceClass, tenant: Tenant): boolean {
-  return Object.entries(spec.tenants?.matchLabels ?? {}).every(([key, value]) => tenant.metadata.labels?.[key] === value)
-}
-
-/** The named plan, the default one, or the only one. */
-function planOf({ spec: { plans } }: ServiceClass, name: string | undefined): Plan | undefined {
-  if (name !== undefined) return plans.find(plan => plan.name === name)
-  return plans.find(plan => plan.default === true) ?? (plans.length === 1 ? plans[0] : undefined)
-}
-
-function planMessage({ metadata, spec }: ServiceClass, name: string | undefined): string {
-  const names = spec.plans.map(plan => plan.name).join(', ')
-  return name === undefined
-    ? `ServiceClass ${metadata.name} has no default plan: set spec.plan to one of ${names}`
-    : `ServiceClass ${metadata.name} has no plan ${name}: it has ${names}`
 }
 
 export function wasProvisioned({ status }: ServiceInstance): boolean {
