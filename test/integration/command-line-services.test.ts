@@ -48,7 +48,7 @@ async function makeClass(name: string, more: object): Promise<void> {
 
 beforeAll(async () => {
   people = await startPeople(tenant)
-  await giveRightsIn(tenant)
+  await giveRightsIn(tenant, 'application')
   dataServices = await clientOf('sekisho-data-services')
   await makeClass(open, {})
   await makeClass(closed, { tenants: { matchLabels: { tier: 'gold' } } })
@@ -90,9 +90,13 @@ async function provision(name: string, reason: string): Promise<void> {
   await dataServices.applyStatus(serviceInstance, object, { fieldManager: 'sekisho.dev/service-instance', force: true })
 }
 
-/** What the controller of Applications and data-services do of an entry. */
+async function bindingOf(name: string): Promise<ServiceBinding> {
+  return (await people.admin.call('GET', path('servicebindings', name))) as ServiceBinding
+}
+
+/** What data-services does when it has made and tried a credential. */
 async function deliver(name: string, version: number, issuedAt: string): Promise<ServiceBinding> {
-  const binding = (await dataServices.get(serviceBinding, { namespace: tenant, name })) ?? expect.fail(`no ${name}`)
+  const binding = await bindingOf(name)
   const secret = bindingSecretName(name)
   await dataServices.apply(
     secrets,
@@ -180,20 +184,15 @@ describe('a developer', () => {
 
   test.each<[readonly string[], number, RegExp]>([
     [['create', 'other', '--class', `${open}x`], 1, /ServiceClass .*x does not exist; there are .*did you mean/],
-    [['create', 'other', '--class', open, '--plan', 'lrge'], 2, /has no plan lrge: it has small, large .*did you mean large\?/],
-    [['create', 'other', '--class', open, '--extension', 'dblink'], 2, /does not allow the extension dblink: it allows pg_trgm/],
     [
       ['create', 'shop-db', '--class', open, '--plan', 'large'],
       1,
       /database shop-db exists already, and its plan is the default one/,
     ],
-    [['create', 'A B', '--class', open], 2, /metadata\.name/],
     [['info', 'shop-bd'], 1, /ServiceInstance shop-bd does not exist in .*did you mean shop-db\?/],
     [['attach', 'shop-db', 'shpo'], 1, /Application shpo does not exist in .*did you mean shop\?/],
-    [['detach', 'shop-bd', 'shop'], 1, /ServiceInstance shop-bd does not exist/],
     [['attach', 'shop-db', 'shop', '--env', 'PORT=uri'], 2, /neither PORT nor SEKISHO_/],
     [['attach', 'shop-db', 'shop', '--env', 'X=nothing'], 2, /spec\.services/],
-    [['rotate', 'shop-db'], 1, /has no credential: no Application uses it/],
     [['delete', 'shop-db', '--delete-data'], 2, /its whenDeleted is Keep/],
   ])('%j is refused with its cure', async (args, code, says) => {
     const { out, err, ...finished } = await sekisho(...args)
@@ -246,10 +245,7 @@ describe('a developer', () => {
     for (const text of all) expect(text).not.toContain(password)
 
     const rotating = sekisho('rotate', 'shop-db', '--application', 'shop')
-    const asked = await waitUntil('the time', async () => {
-      const found = await dataServices.get(serviceBinding, { namespace: tenant, name })
-      return found?.spec.rotate
-    })
+    const asked = await waitUntil('the time', async () => (await bindingOf(name)).spec.rotate)
     expect(Math.abs(Date.parse(asked) - Date.now())).toBeLessThan(600_000)
     await deliver(name, 2, new Date().toISOString())
     expect(await rotating).toMatchObject({ code: 0, out: expect.stringContaining(`${name} of shop: version 2 is delivered`) })
@@ -289,9 +285,11 @@ describe('a developer', () => {
     expect((await sekisho('delete', 'shop-db', '--dry-run')).out).toContain(
       'would be deleted (dry run); its data stay on the server',
     )
-    expect((await sekisho('delete', 'shop-db', '--wait')).out).toMatch(
-      /database shop-db is deleted; its data stay on the server without a credential, and a database of the same name/,
-    )
+    expect(await sekisho('delete', 'shop-db', '--wait')).toEqual({
+      code: 0,
+      out: expect.stringContaining('database shop-db is deleted; its data stay on the server without a credential'),
+      err: '',
+    })
     expect(await json('list')).toEqual([])
     await sekisho('create', 'scratch', '--class', open, '--when-deleted', 'Delete')
     expect((await sekisho('delete', 'scratch')).err).toContain('say so with --delete-data')
