@@ -1,5 +1,5 @@
-// Reads the services of a tenant from the API server when somebody looks at them: a bounded number. The broker keeps none of them,
-// and reads no credential. Whether the person may see them is decided before, by the caller.
+// Reads the services of a tenant from the API server when somebody looks at them: a bounded number. The broker keeps none of
+// them, and reads no credential. Whether the person may see them is decided before, by the caller.
 import { keptObject } from '../../api/kept-object.ts'
 import { type ServiceInstance, serviceInstance } from '../../api/services/service-instance.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
