@@ -54,6 +54,7 @@ import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
 import { createApplicationReader } from './tenants/applications.ts'
+import { createServiceReader } from './tenants/services.ts'
 import { createVisibleTenants } from './tenants/visible-tenants.ts'
 import { createWaitingCount } from './waiting-count.ts'
 import { createCandidateReader } from './webhooks/candidate-reader.ts'
@@ -173,7 +174,8 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     haltOfTenant: halted.ofTenant,
     builds,
     visibleTenants: createVisibleTenants({
-      ...{ reviews, tenants, builds, applications: createApplicationReader(kube), haltOf: halted.ofTenant },
+      ...{ reviews, tenants, builds, applications: createApplicationReader(kube) },
+      ...{ services: createServiceReader(kube), haltOf: halted.ofTenant },
       installations: manager.cache(installation),
       remoteSyncs: manager.cache(remoteSync),
       pipelines: manager.cache(appPipeline),

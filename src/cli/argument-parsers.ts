@@ -101,6 +101,21 @@ export function grantSubjects(text: string, before: readonly GrantSubject[] = []
   throw new InvalidArgumentError('It must be Application/<name> or ServiceAccount/<name>, such as Application/web.')
 }
 
+/** Extensions of a database, for an argument that can be repeated; the class says which there are. */
+export function extensionNames(text: string, before: readonly string[] = []): readonly string[] {
+  if (!/^[a-z0-9_-]{1,63}$/.test(text)) throw new InvalidArgumentError('It must be the name of an extension, such as pg_trgm.')
+  return before.includes(text) ? before : [...before, text]
+}
+
+/** Variables and the keys of a credential that they have, for an argument that can be repeated. */
+export function variableKeys(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, key] = /^([A-Za-z_][A-Za-z0-9_]{0,127})=([a-z][a-z.-]{0,62})$/.exec(text) ?? []
+  if (name === undefined || key === undefined)
+    throw new InvalidArgumentError('It must be a variable and a key of the credential, such as PGHOST=host.')
+  if (before[name] !== undefined) throw new InvalidArgumentError(`${name} is given twice.`)
+  return { ...before, [name]: key }
+}
+
 /** The number of a release, as `7` or `v7`. */
 export function releaseNumber(text: string): number {
   const match = /^v?([1-9][0-9]{0,8})$/.exec(text)

@@ -14,6 +14,7 @@ import { policyExamples } from './examples/oversight/policies.ts'
 import { platformExamples } from './examples/platform.ts'
 import { previewExamples } from './examples/previews.ts'
 import { secretExamples } from './examples/secrets.ts'
+import { serviceExamples } from './examples/services.ts'
 import { taskExamples } from './examples/tasks.ts'
 
 /** Command without `sekisho` → its examples, in the order of the commands. */
@@ -23,6 +24,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ...applicationExamples,
   ...taskExamples,
   ...secretExamples,
+  ...serviceExamples,
   ...buildExamples,
   ...previewExamples,
   ...accessExamples,

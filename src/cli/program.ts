@@ -17,6 +17,7 @@ import { addPolicyCommands } from './program/oversight/policies.ts'
 import { addPreviewCommands } from './program/previews.ts'
 import { createRunners } from './program/runners.ts'
 import { addSecretCommands } from './program/secrets.ts'
+import { addServiceCommands } from './program/services.ts'
 import { addTaskCommands } from './program/tasks.ts'
 import { explainUnknownCommands } from './program/unknown-command.ts'
 
@@ -38,6 +39,7 @@ export function createProgram(terminal: Terminal): Command {
   addApplicationCommands(program, runners)
   addTaskCommands(program, runners)
   addSecretCommands(program, runners)
+  addServiceCommands(program, runners)
   addBuildCommands(program, runners)
   addPreviewCommands(program, runners)
   addAccessCommands(program, runners)

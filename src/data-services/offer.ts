@@ -1,5 +1,6 @@
 // Whether a ServiceInstance or Bucket can be made of the class that it names, and how its way to the server stands. Pure.
 import type { Bucket } from '../api/services/bucket.ts'
+import { isOffered, type Plan, planMessage, planOf } from '../api/services/offer.ts'
 import { offerReasons } from '../api/services/offer-reasons.ts'
 import type { ServiceType } from '../api/services/provider.ts'
 import { type ServiceClass, serviceClassReasons } from '../api/services/service-class.ts'
@@ -10,7 +11,6 @@ import type { Refusal } from '../policy/check.ts'
 
 const reasons = offerReasons.names
 
-export type Plan = ServiceClass['spec']['plans'][number]
 export type Wanted = {
   readonly service: ServiceInstance | Bucket
   /** What the class must offer for it. */
@@ -41,24 +41,6 @@ export function offerTo({ service: { spec }, type, tenant, serviceClass }: Wante
   const plan = planOf(serviceClass, spec.plan)
   if (plan === undefined) return refuse(reasons.planNotFound, planMessage(serviceClass, spec.plan))
   return { kind: 'offered', tenant, serviceClass, plan }
-}
-
-/** A class that is offered to some is offered to those whose Tenants have all its labels. */
-function isOffered({ spec }: ServiceClass, tenant: Tenant): boolean {
-  return Object.entries(spec.tenants?.matchLabels ?? {}).every(([key, value]) => tenant.metadata.labels?.[key] === value)
-}
-
-/** The named plan, the default one, or the only one. */
-function planOf({ spec: { plans } }: ServiceClass, name: string | undefined): Plan | undefined {
-  if (name !== undefined) return plans.find(plan => plan.name === name)
-  return plans.find(plan => plan.default === true) ?? (plans.length === 1 ? plans[0] : undefined)
-}
-
-function planMessage({ metadata, spec }: ServiceClass, name: string | undefined): string {
-  const names = spec.plans.map(plan => plan.name).join(', ')
-  return name === undefined
-    ? `ServiceClass ${metadata.name} has no default plan: set spec.plan to one of ${names}`
-    : `ServiceClass ${metadata.name} has no plan ${name}: it has ${names}`
 }
 
 /** Why the server of a class is not to be asked now. A change of the class wakes whoever waits for it. */

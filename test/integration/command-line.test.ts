@@ -1,79 +1,26 @@
 // The commands on Applications as a person of a tenant runs them: the program as a process, with the tokens of the tenant roles
 // on a real API server and no other right. What needs pods is in the end-to-end tests.
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseAllDocuments, stringify } from 'yaml'
-import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
-import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
-import { tenantRoles } from '../../src/api/names.ts'
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
+import { type People, startPeople } from '../fixtures/command-line-people.ts'
 
 const tenant = `cli-${process.pid.toString(36)}`
 const people = `${tenant}-people`
 const image = `registry.example/shop@sha256:${'1'.repeat(64)}`
+let world: People
 let admin: AdminClient
 let folder = ''
-
-type Finished = { readonly code: number; readonly out: string; readonly err: string }
-
-/** Runs the program as the holder of the role. */
-function sekisho(role: string, ...args: readonly string[]): Promise<Finished> {
-  const env = { HOME: join(folder, role), KUBECONFIG: join(folder, `${role}.yaml`), PATH: process.env['PATH'] ?? '' }
-  return new Promise(resolve => {
-    execFile(process.execPath, ['src/cli/main.ts', ...args], { env, timeout: 50_000 }, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
-    )
-  })
-}
-
-async function makePerson(role: string, clusterRole: string | undefined): Promise<void> {
-  const accounts = `/api/v1/namespaces/${people}/serviceaccounts`
-  await admin.call('POST', accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: role } })
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }
-  const issued = (await admin.call('POST', `${accounts}/${role}/token`, request)) as { status: { token: string } }
-  const { server, certificateAuthority = '' } = await readKubeconfig(testKubeconfig())
-  const cluster = { server, 'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64') }
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'test',
-    clusters: [{ name: 'test', cluster }],
-    users: [{ name: 'test', user: { token: issued.status.token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: tenant } }],
-  }
-  await writeFile(join(folder, `${role}.yaml`), stringify(config))
-  if (clusterRole === undefined) return
-  await admin.call('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${tenant}/rolebindings`, {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { name: role },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterRole },
-    subjects: [{ kind: 'ServiceAccount', namespace: people, name: role }],
-  })
-}
-
-async function applyAll(file: string, pathOf: (name: string) => string): Promise<void> {
-  for (const document of parseAllDocuments(await readFile(join(import.meta.dirname, '../..', file), 'utf8'))) {
-    const object = document.toJS() as Manifest
-    await admin.apply(pathOf(String(object.metadata['name'])), object)
-  }
-}
+const sekisho: People['sekisho'] = (...given) => world.sekisho(...given)
 
 const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${tenant}/applications`
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sekisho-command-line-'))
-  admin = await testAdmin()
-  await applyAll('deploy/rbac/tenant-roles.yaml', name => `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`)
-  for (const name of [tenant, people])
-    await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await makePerson('developer', tenantRoles.developer)
-  await makePerson('viewer', tenantRoles.viewer)
-  await makePerson('outsider', undefined)
+  world = await startPeople(tenant)
+  admin = world.admin
+  folder = world.folder
   const shop = {
     apiVersion: 'apps.sekisho.dev/v1alpha1',
     kind: 'Application',
@@ -95,10 +42,7 @@ beforeAll(async () => {
   await waitUntil('the roles to be in effect', async () => (await sekisho('viewer', 'status')).code === 0)
 })
 
-afterAll(async () => {
-  for (const name of [tenant, people]) await admin.call('DELETE', `/api/v1/namespaces/${name}`)
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => world?.stop())
 
 async function spec(): Promise<Record<string, unknown>> {
   return ((await admin.call('GET', `${applicationsPath}/shop`)) as { spec: Record<string, unknown> }).spec

@@ -91,10 +91,14 @@ describe('reading and writing', () => {
     expect(answer.status?.authenticated ?? false).toBe(false)
   })
 
-  test('a deletion with a uid does not delete another object of that name, and succeeds for a namespace that is being deleted', async () => {
+  test('a deletion on trial deletes nothing; one with a uid does not delete another object of that name, and succeeds for a namespace that is being deleted', async () => {
     const { client, namespace } = await withKube()
     const key = { namespace, name: 'again' }
     const first = await client.create(configMaps, configMap(namespace, 'again'), { fieldManager })
+    await client.delete(configMaps, key, { dryRun: true })
+    await client.delete(configMaps, key, { dryRun: true, uid: first.metadata.uid ?? '' })
+    expect((await client.get(configMaps, key))?.metadata).toMatchObject({ uid: first.metadata.uid })
+    expect((await client.get(configMaps, key))?.metadata.deletionTimestamp).toBeUndefined()
     await client.delete(configMaps, key)
     await client.create(configMaps, configMap(namespace, 'again', { second: 'yes' }), { fieldManager })
     await client.delete(configMaps, key, { uid: first.metadata.uid ?? '' })

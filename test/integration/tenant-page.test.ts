@@ -49,7 +49,7 @@ const headings = ({ text }: BrowserPage): readonly string[] =>
 /** Without what differs between any two answers. */
 const withoutRequest = ({ text }: BrowserPage): string => text.replace(/Request [\w-]+/, '')
 
-const ofNamespace = ['Waits for approval', 'Applications', 'RemoteSyncs', 'Builds', 'Previews of pull requests']
+const ofNamespace = ['Waits for approval', 'Applications', 'Services', 'RemoteSyncs', 'Builds', 'Previews of pull requests']
 const ofTenant = ['State', 'Roles']
 
 describe('the rights of Kubernetes decide what is on the page', () => {
@@ -69,6 +69,7 @@ describe('the rights of Kubernetes decide what is on the page', () => {
     expect(headings(page)).toEqual(titles)
     expect(page.text).toContain(words)
     expect(page.text).toContain(commit.slice(0, 12))
+    expect(page.text).toContain('web-db')
   })
 
   test('commands that change something are shown to who may', async () => {

@@ -15,6 +15,7 @@ const candidates = 'src/broker/webhooks/candidate-reader.ts'
 const wakes = 'src/broker/webhooks/handle-delivery.ts'
 const app = 'src/broker/app.ts'
 const pages = 'src/broker/tenants/applications.ts'
+const services = 'src/broker/tenants/services.ts'
 const checkpoints = 'src/broker/audit/checkpoint-export.ts'
 const cached = ['list', 'watch'] as const
 
@@ -91,6 +92,7 @@ export const brokerRights: readonly Right[] = [
     usedBy: [pages, offboard],
   },
   { place: 'application', group: `apps.${domain}`, resources: ['releases'], verbs: ['list'], usedBy: [pages] },
+  { place: 'application', group: `services.${domain}`, resources: ['serviceinstances'], verbs: ['list'], usedBy: [services] },
 
   {
     place: 'application',

@@ -144,6 +144,29 @@ export function serviceEnvironment(
   return use.prefix === undefined ? own : { ...own, [prefixVariable]: bindingPrefixKey }
 }
 
+/** A variable that two of them set; one would be lost. `by` and `and`: the name of an entry, or undefined for `spec.env`. */
+export type DoubleVariable = {
+  readonly variable: string
+  /** Of the Secret, from which `by` has it. */
+  readonly key: string
+  readonly by: string
+  readonly and: string | undefined
+}
+
+/** The first variable that two entries, or an entry and `spec.env`, set. */
+export function doubleVariable(
+  env: readonly { readonly name: string }[],
+  uses: readonly ServiceUse[],
+): DoubleVariable | undefined {
+  const setBy = new Map<string, string | undefined>(env.map(({ name }) => [name, undefined]))
+  for (const use of uses)
+    for (const [variable, key] of Object.entries(serviceEnvironment(use))) {
+      if (setBy.has(variable)) return { variable, key, by: use.name, and: setBy.get(variable) }
+      setBy.set(variable, use.name)
+    }
+  return undefined
+}
+
 /**
  * The name of the ServiceBinding of an entry. A binding never changes what it is for, so another instance or access has another
  * name: the credential of the pods that still run stays until they are gone.

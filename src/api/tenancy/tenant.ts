@@ -150,6 +150,14 @@ export const tenant = defineKind({
               max: 1000,
               default: 50,
             }),
+            services: optional(
+              integer({
+                description:
+                  'How many ServiceInstances may exist in the namespace. Databases that were kept when their ServiceInstance was deleted do not count. Two for each of `applications` when omitted.',
+                min: 0,
+                max: 2000,
+              }),
+            ),
             resources: optional(resourceLimitsField),
             buildLogs: optional(
               object(

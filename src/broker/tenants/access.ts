@@ -9,6 +9,7 @@ import { grantApproval } from '../../api/github/grant-approval.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { buildLogAccess } from '../../api/names.ts'
+import { serviceInstance } from '../../api/services/service-instance.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { AccessQuestion, AccessReviews } from '../people/access-reviews.ts'
 import type { Identity } from '../people/tenant-access.ts'
@@ -29,6 +30,7 @@ const questions = (namespace: string, tenantName: string) => ({
   installations: on(installation, 'list', namespace),
   applications: on(application, 'list', namespace),
   releases: on(release, 'list', namespace),
+  services: on(serviceInstance, 'list', namespace),
   remoteSyncs: on(remoteSync, 'list', namespace),
   pipelines: on(appPipeline, 'list', namespace),
   builds: { ...buildLogAccess, namespace },
@@ -47,6 +49,7 @@ export const noAccess: TenantAccess = {
   installations: false,
   applications: false,
   releases: false,
+  services: false,
   remoteSyncs: false,
   pipelines: false,
   builds: false,

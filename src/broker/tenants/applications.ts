@@ -18,7 +18,7 @@ const maxApplications = 300
 const maxReleases = 200
 const shownReleases = 30
 
-const shownSpec = ['chart', 'image', 'commit', 'pinnedRelease', 'suspend'] as const
+const shownSpec = ['chart', 'image', 'commit', 'pinnedRelease', 'services', 'suspend'] as const
 const shownStatus = ['url', 'image', 'commit', 'release', 'latestRelease', 'rollback', 'conditions'] as const
 
 export type ApplicationReader = {

@@ -84,6 +84,12 @@ beforeEach(() => {
         return { builds: [], queued: [] }
       },
     },
+    services: {
+      list: async () => {
+        read.push('serviceinstances')
+        return { items: [named('shop-db') as never], more: false }
+      },
+    },
     haltOf: () => undefined,
   }
   visible = createVisibleTenants(deps)
@@ -92,6 +98,7 @@ beforeEach(() => {
 describe('a tenant', () => {
   test.each([
     ['list applications', 'applications'],
+    ['list serviceinstances', 'serviceinstances'],
     ['list remotesyncs', 'remotesyncs'],
     ['list apppipelines', 'apppipelines'],
     ['list installations', 'installations'],
@@ -182,6 +189,7 @@ describe('while the API server does not answer', () => {
       ...{ installations: cacheOf('x', []), remoteSyncs: cacheOf('x', []), pipelines: cacheOf('x', [named('shop')]) },
       grants: cacheOf('x', []),
       applications: { list: failing, get: failing, releases: failing },
+      services: { list: failing },
       builds: { list: async () => Promise.reject(new AppError('not_found', 'the right ended')) },
       haltOf: () => undefined,
     })
@@ -189,6 +197,7 @@ describe('while the API server does not answer', () => {
   test('Applications are said to be unread, never to be none, and what is known is shown', async () => {
     const view = await away().find(someone, 'acme')
     expect(view.applications).toBe('unread')
+    expect(view.services).toBe('unread')
     expect(view.pipelines?.items).toHaveLength(1)
     expect(view).not.toHaveProperty('builds')
   })

@@ -10,6 +10,7 @@ import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { isOwned } from '../../api/registry.ts'
+import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -22,6 +23,7 @@ import { type Identity, type TenantRole, tenantRole } from '../people/tenant-acc
 import { accessOf, applicationQuestion, noAccess, seesAnything, type TenantAccess } from './access.ts'
 import type { ApplicationReader } from './applications.ts'
 import { type Bounded, bounded, byName } from './bounded.ts'
+import type { ServiceReader } from './services.ts'
 
 const maxListed = 300
 const maxPipelines = 20
@@ -39,6 +41,8 @@ export type TenantView = {
   readonly installations?: readonly Installation[]
   /** `unread`: the API server did not answer. The rest of the page is shown all the same. */
   readonly applications?: Bounded<Application> | 'unread'
+  /** The same. */
+  readonly services?: Bounded<ServiceInstance> | 'unread'
   readonly remoteSyncs?: Bounded<RemoteSync>
   readonly pipelines?: Bounded<AppPipeline>
   readonly builds?: BuildList
@@ -69,6 +73,7 @@ export type VisibleTenantsDeps = {
   readonly pipelines: Pick<Cache<AppPipeline>, 'list'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'list'>
   readonly applications: ApplicationReader
+  readonly services: ServiceReader
   readonly haltOf: (tenant: Tenant) => Halt | undefined
   readonly builds: Pick<VisibleBuilds, 'list'>
 }
@@ -142,17 +147,19 @@ export function createVisibleTenants(deps: VisibleTenantsDeps): VisibleTenants {
 }
 
 async function parts(
-  { installations, remoteSyncs, pipelines, grants, applications, builds }: VisibleTenantsDeps,
+  { installations, remoteSyncs, pipelines, grants, applications, services, builds }: VisibleTenantsDeps,
   identity: Identity,
   { namespace, access }: { readonly namespace: string; readonly access: TenantAccess },
 ): Promise<Omit<TenantView, 'tenant' | 'role' | 'access' | 'halt'>> {
-  const [listed, built] = await Promise.all([
+  const [listed, served, built] = await Promise.all([
     access.applications ? applications.list(namespace).catch(unread) : undefined,
+    access.services ? services.list(namespace).catch(unread) : undefined,
     access.builds ? builds.list(identity, namespace, { limit: maxBuilds }).catch(unlessRefused) : undefined,
   ])
   return {
     ...(access.installations ? { installations: byName(installations.list(namespace)) } : {}),
     ...(listed && { applications: listed }),
+    ...(served && { services: served }),
     ...(access.remoteSyncs
       ? { remoteSyncs: bounded(byName(remoteSyncs.list(namespace).filter(sync => !isOwned(sync))), maxListed) }
       : {}),

@@ -29,6 +29,10 @@ const offers: readonly (readonly [string, readonly string[]])[] = [
   ['sekisho logs --namespace acme of', ['of-acme']],
   ['sekisho previews pause ', ['previews']],
   ['sekisho builds logs ', ['main']],
+  ['sekisho services at', ['attach']],
+  ['sekisho services info ', ['shop-db']],
+  ['sekisho services create x --class ', ['postgresql']],
+  ['sekisho services create x --when-deleted ', ['Delete', 'Keep']],
   ['sekisho why ', ['application/shop', 'remotesync/main']],
   ['sekisho transfer remotesync/main re', ['remotesync/main']],
   ['sekisho completion ', ['bash', 'fish', 'zsh']],
@@ -50,6 +54,8 @@ case "$1 $2" in
     echo 'application.apps.sekisho.dev/$(touch expanded)'
     case "$*" in *"acme"*) echo application.apps.sekisho.dev/of-acme ;; esac ;;
   "get apppipelines.apps.sekisho.dev") echo apppipeline.apps.sekisho.dev/previews ;;
+  "get serviceinstances.services.sekisho.dev") echo serviceinstance.services.sekisho.dev/shop-db ;;
+  "get serviceclasses.services.sekisho.dev") echo serviceclass.services.sekisho.dev/postgresql ;;
   "get remotesyncs.apps.sekisho.dev") echo remotesync.apps.sekisho.dev/main ;;
   "get applications."*,*) echo application.apps.sekisho.dev/shop; echo remotesync.apps.sekisho.dev/main ;;
   "get remotesyncs."*,*) echo remotesync.apps.sekisho.dev/main; echo apppipeline.apps.sekisho.dev/previews ;;

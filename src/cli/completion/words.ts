@@ -31,6 +31,9 @@ const resources = {
   grants: 'repositorygrants.github.sekisho.dev',
   halts: 'halts.github.sekisho.dev',
   policies: 'grantpolicies.github.sekisho.dev',
+  classes: 'serviceclasses.services.sekisho.dev',
+  instances: 'serviceinstances.services.sekisho.dev',
+  bindings: 'servicebindings.services.sekisho.dev',
 } as const
 
 const namesOf: Readonly<Record<string, Values>> = {
@@ -39,7 +42,9 @@ const namesOf: Readonly<Record<string, Values>> = {
   halt: `names ${resources.halts}`,
   grant: `names ${resources.grants}`,
   policy: `names ${resources.policies}`,
-  'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants}`,
+  class: `names ${resources.classes}`,
+  service: `names ${resources.instances}`,
+  'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants},${resources.instances},${resources.bindings}`,
 }
 
 /** Arguments whose name says less than their command does. */
@@ -62,6 +67,8 @@ function optionValues({ flags, long, argChoices }: Option): Values | undefined {
   if (argChoices !== undefined) return `words ${argChoices.join(' ')}`
   if (value === 'file') return 'files'
   if (long === '--context') return 'contexts'
+  if (long === '--class') return `names ${resources.classes}`
+  if (long === '--application') return `names ${resources.applications}`
   if (long === '--remote-sync') return `names ${resources.remoteSyncs}`
   return 'free'
 }

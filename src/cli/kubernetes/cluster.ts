@@ -2,6 +2,7 @@
 // need of it is imported from here.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Destination } from './explained-error.ts'
 import { didYouMean } from './similar-names.ts'
@@ -33,7 +34,20 @@ export async function absent(cluster: Cluster, type: ResourceType, name: string)
   const all = await client.list(type, type.namespaced ? { namespace } : {})
   const names = all.map(({ metadata }) => metadata.name)
   const there = names.length === 0 ? 'there are none' : `there are ${listed(names)}`
-  throw new AppError('not_found', `${type.kind} ${name} does not exist in ${namespace}; ${there}${didYouMean(name, names)}`)
+  throw new AppError(
+    'not_found',
+    `${type.kind} ${name} does not exist${type.namespaced ? ` in ${namespace}` : ''}; ${there}${didYouMean(name, names)}`,
+  )
+}
+
+/** What the person may not read counts as absent. */
+export async function readable<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (isKubeError(error, 403)) return otherwise
+    throw error
+  }
 }
 
 function listed(names: readonly string[]): string {

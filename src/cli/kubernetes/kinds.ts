@@ -12,11 +12,15 @@ import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { ResourceType } from '../../api/resource.ts'
+import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import type { ServiceClass } from '../../api/services/service-class.ts'
+import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 const apps = 'apps.sekisho.dev/v1alpha1'
 const github = 'github.sekisho.dev/v1alpha1'
+const services = 'services.sekisho.dev/v1alpha1'
 
 export const applications = namespacedKind<Application>(apps, 'Application', 'applications')
 export const appSecrets = namespacedKind<AppSecret>(apps, 'AppSecret', 'appsecrets')
@@ -29,6 +33,9 @@ export const grantApprovals = namespacedKind<GrantApproval>(github, 'GrantApprov
 export const grantPolicies = namespacedKind<GrantPolicy>(github, 'GrantPolicy', 'grantpolicies')
 export const clusterGrantPolicies = clusterKind<ClusterGrantPolicy>(github, 'ClusterGrantPolicy', 'clustergrantpolicies')
 export const halts = namespacedKind<Halt>(github, 'Halt', 'halts')
+export const serviceClasses = clusterKind<ServiceClass>(services, 'ServiceClass', 'serviceclasses')
+export const serviceInstances = namespacedKind<ServiceInstance>(services, 'ServiceInstance', 'serviceinstances')
+export const serviceBindings = namespacedKind<ServiceBinding>(services, 'ServiceBinding', 'servicebindings')
 export const tenants = clusterKind<Tenant>('tenancy.sekisho.dev/v1alpha1', 'Tenant', 'tenants')
 export const domainClaims = clusterKind<DomainClaim>('tenancy.sekisho.dev/v1alpha1', 'DomainClaim', 'domainclaims')
 
@@ -45,6 +52,9 @@ export const ownKinds: readonly ResourceType[] = [
   grantPolicies,
   clusterGrantPolicies,
   halts,
+  serviceClasses,
+  serviceInstances,
+  serviceBindings,
   tenants,
   domainClaims,
 ]

@@ -1,7 +1,16 @@
 // `<kind>/<name>` as people write it: the kind in any case, singular or plural, or one of its short names. Pure.
 import type { ResourceType } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
-import { applications, appPipelines, domainClaims, installations, remoteSyncs, repositoryGrants } from './kinds.ts'
+import {
+  applications,
+  appPipelines,
+  domainClaims,
+  installations,
+  remoteSyncs,
+  repositoryGrants,
+  serviceBindings,
+  serviceInstances,
+} from './kinds.ts'
 import { didYouMean } from './similar-names.ts'
 
 export type NamedObject = { readonly type: ResourceType; readonly name: string }
@@ -14,6 +23,8 @@ const shortNames = new Map<ResourceType, readonly string[]>([
   [repositoryGrants, ['grant', 'grants', 'rgrant']],
   [installations, ['inst']],
   [domainClaims, ['domain', 'domains']],
+  [serviceInstances, ['svci', 'database', 'databases']],
+  [serviceBindings, ['svcb']],
 ])
 
 /** Throws `invalid_request`, which says how it is written. Without a kind an Application is meant. */

@@ -34,7 +34,10 @@ function addObservingCommands(program: Command, { onCluster: act }: Runners): vo
     .action(act(async () => (await import('../commands/logs/logs.ts')).logs))
   onCluster(program.command('why'))
     .description('walk from GitHub to the first answer of the URL and name the first thing that is wrong, with its cure')
-    .argument('<kind/name>', 'application/shop, remotesync/shop, repositorygrant/reader or domain/shop.example.com')
+    .argument(
+      '<kind/name>',
+      'application/shop, remotesync/shop, repositorygrant/reader, serviceinstance/shop-db, servicebinding/… or domain/shop.example.com',
+    )
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../commands/why/why.ts')).why))
   onCluster(program.command('releases'))

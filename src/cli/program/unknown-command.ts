@@ -3,12 +3,13 @@ import type { Command } from 'commander'
 import { didYouMean } from '../kubernetes/similar-names.ts'
 
 const shell = 'sekisho shell opens a shell in a pod of its own, and kubectl exec one in a pod that runs'
+const databases = 'sekisho services create makes a database, and sekisho services attach gives it to an application'
 const variables = 'sekisho env set changes variables, sekisho secrets set values that nobody may read'
 
 /** The word of Heroku, Kubero, Coolify or kubectl, whole or before its colon → what does it here. */
 const elsewhere: Readonly<Record<string, string>> = {
   access: 'teams on GitHub have roles: an owner gives them on the page Onboard an account',
-  addons: 'databases are not part of the platform: bring the URL of one with sekisho secrets set',
+  addons: databases,
   apply: 'kubectl apply -f writes manifests; sekisho create --repository OWNER/NAME makes those of an application',
   apps: 'sekisho status shows all applications',
   'apps:create': 'sekisho create --repository OWNER/NAME makes an application',
@@ -29,13 +30,14 @@ const elsewhere: Readonly<Record<string, string>> = {
   get: 'sekisho status shows applications, and kubectl get every kind',
   info: 'sekisho status NAME',
   maintenance: 'spec.suspend: true of the Application stops it for a while',
-  pg: 'databases are not part of the platform: bring the URL of one with sekisho secrets set',
+  pg: databases,
+  'pg:credentials': 'sekisho services rotate NAME replaces the credentials of a database, and nobody sees them',
   pipelines: 'a merge runs what was reviewed in a preview: sekisho previews',
   'ps:exec': shell,
   'ps:restart': 'sekisho restart NAME',
   'ps:scale': 'sekisho scale NAME web=3',
   push: 'git push: the platform builds what is on GitHub',
-  redis: 'databases are not part of the platform: bring the URL of one with sekisho secrets set',
+  redis: 'Redis is not part of the platform: bring its URL with sekisho secrets set',
   reviewapps: 'sekisho previews',
   set: variables,
   ssh: shell,

@@ -69,6 +69,19 @@ test.each([7, 500, 1000, 2000])('with %i Applications, quotas are written as the
   expect(amounts.map(canonicalQuantity)).toEqual(amounts)
 })
 
+test.each([
+  [{}, '14'],
+  [{ services: 3 }, '3'],
+  [{ services: 0 }, '0'],
+  [{ services: 2000 }, '2k'],
+])('with the limits %j, the quota of services is %s', (more, quota) => {
+  const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 7, ...more }
+  const made = desiredContents({ ...tenant, spec: { ...tenant.spec, limits } }, settings, credentials)
+  const kinds = made.find(({ object }) => object.metadata.name === 'tenant-kinds')
+  const hard = { 'count/serviceinstances.services.sekisho.dev': quota, 'count/servicebindings.services.sekisho.dev': '28' }
+  expect(kinds?.object['spec']).toMatchObject({ hard })
+})
+
 test('platform admins raise what everything in the namespace may use together, and the rest stays as it is', () => {
   const hardOf = (resources?: NonNullable<Tenant['spec']['limits']>['resources']) => {
     const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 7, ...defined({ resources }) }

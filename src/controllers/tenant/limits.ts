@@ -16,7 +16,7 @@ const maxHalts = 50
 /** Each is looked at with its grant, and deleted with it. */
 const maxGrantApprovals = 500
 /** Several for each Application: each costs the server a database or a bucket, or two logins or users at most. */
-const servicesPerApplication = 2
+const defaultServicesPerApplication = 2
 const bindingsPerApplication = 4
 
 /** Together at most 1,000 rules, which each decision about a grant looks at by an index. */
@@ -29,6 +29,11 @@ function applicationsOf(limits: Tenant['spec']['limits']): number {
   return limits?.applications ?? defaultApplications
 }
 
+/** Of each kind of service. What was kept of one that is deleted is no object, and counts no more. */
+function servicesOf(limits: Tenant['spec']['limits']): number {
+  return limits?.services ?? defaultServicesPerApplication * applicationsOf(limits)
+}
+
 /**
  * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it
  * can count them. Each kind that follows a repository or owns Applications is limited as Applications are.
@@ -39,7 +44,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
-    'count/buckets.services.sekisho.dev': canonicalQuantity(String(servicesPerApplication * applicationsOf(limits))),
+    'count/buckets.services.sekisho.dev': canonicalQuantity(String(defaultServicesPerApplication * applicationsOf(limits))),
     'count/grantapprovals.github.sekisho.dev': String(maxGrantApprovals),
     'count/grantpolicies.github.sekisho.dev': String(maxGrantPolicies),
     'count/halts.github.sekisho.dev': String(maxHalts),
@@ -47,7 +52,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
       String(maxOtherGrants + followerKinds.length * applicationsOf(limits)),
     ),
     'count/servicebindings.services.sekisho.dev': canonicalQuantity(String(bindingsPerApplication * applicationsOf(limits))),
-    'count/serviceinstances.services.sekisho.dev': canonicalQuantity(String(servicesPerApplication * applicationsOf(limits))),
+    'count/serviceinstances.services.sekisho.dev': canonicalQuantity(String(servicesOf(limits))),
     ...Object.fromEntries(
       [...followerKinds, ...ownerKinds].map(({ plural, group }) => [`count/${plural}.${group}`, applications]),
     ),

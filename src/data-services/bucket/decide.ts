@@ -1,10 +1,11 @@
 // Whether a Bucket is to be made, and as what. Pure.
 import { type Bucket, bucketReasons as reasons } from '../../api/services/bucket.ts'
+import type { Plan } from '../../api/services/offer.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { bucketId } from '../adapters/s3/names.ts'
-import { offerTo, type Plan, unreadiness } from '../offer.ts'
+import { offerTo, unreadiness } from '../offer.ts'
 import type { Facts } from './gather.ts'
 
 export type Decision =

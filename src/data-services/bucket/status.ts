@@ -1,9 +1,9 @@
 // The status of a Bucket. Pure.
 import { type Bucket, bucketReasons as reasons } from '../../api/services/bucket.ts'
+import type { Plan } from '../../api/services/offer.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { BucketUsage } from '../adapters/s3/contents.ts'
-import type { Plan } from '../offer.ts'
 import { isNotable, type Outcome, standingOf, storageAfter } from '../standing.ts'
 
 export type BucketStatus = NonNullable<Bucket['status']>

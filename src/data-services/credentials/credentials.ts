@@ -1,9 +1,10 @@
 // The credentials of one ServiceBinding on its server, two at most: how one is made, tried and ended, and what the Secret says of
 // it. The controller of ServiceBindings knows nothing else of a server.
+
+import type { Plan } from '../../api/services/offer.ts'
 import type { ServiceType } from '../../api/services/provider.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
-import type { Plan } from '../offer.ts'
 import type { Judgement } from '../proofs/judge.ts'
 
 /** What the server knows it by and keeps secret, by keys of the Secret: what only the Secret remembers. */

@@ -1,11 +1,11 @@
 // Whether a ServiceBinding can have a credential now, and the facts for its slots. Pure.
 import { rolledOutAnnotation } from '../../api/services/binding-secret.ts'
+import type { Plan } from '../../api/services/offer.ts'
 import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
 import { serviceInstanceReasons } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
-import type { Plan } from '../offer.ts'
 import type { OpenServer } from '../providers/provider.ts'
 import { isHeld, type Slot, type SlotFacts } from '../slots/slots.ts'
 import { heldBy, versionOf } from './desired.ts'

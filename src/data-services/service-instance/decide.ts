@@ -1,9 +1,12 @@
 // Whether a ServiceInstance is to be made, and as what. Pure.
+
+import type { Plan } from '../../api/services/offer.ts'
+import { foreignExtensions } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { instanceId } from '../adapters/postgresql/identifiers.ts'
-import { offerTo, type Plan } from '../offer.ts'
+import { offerTo } from '../offer.ts'
 import type { Facts } from './gather.ts'
 
 export type Decision =
@@ -25,7 +28,7 @@ export function decide({ instance, tenant, serviceClass }: Facts): Decision {
   const offer = offerTo({ service: instance, type: 'postgresql', tenant, serviceClass })
   if (offer.kind === 'refused') return offer
   const extensions = spec.parameters?.postgresql?.extensions ?? []
-  const foreign = extensions.filter(name => offer.serviceClass.spec.extensions?.includes(name) !== true)
+  const foreign = foreignExtensions(offer.serviceClass, extensions)
   if (foreign.length > 0)
     return refuse(reasons.extensionNotAllowed, `ServiceClass ${spec.class} does not allow the extension ${foreign.join(', ')}`)
   const { namespace = '', name } = metadata

@@ -1,9 +1,10 @@
 // How an instance stands to the storage of its plan. Pure. Each change has a threshold of its own for the way back, so that what
 // is about to fit does not flap.
+
+import type { Plan } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons } from '../../api/services/service-instance.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
 import { mebibytesOf } from '../../lib/text/quantity.ts'
-import type { Plan } from '../offer.ts'
 
 /** `near`: nearly full. `over`: it takes more than its plan has, and writes will end. `ended`: they have. */
 export type Standing = 'within' | 'near' | 'over' | 'ended'

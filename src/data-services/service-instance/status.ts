@@ -1,9 +1,10 @@
 // The status of a ServiceInstance. Pure.
+
+import type { Plan } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
-import type { Plan } from '../offer.ts'
 import { standingOf, storageAfter } from '../standing.ts'
 import { type PlanStand, planCondition } from './plan.ts'
 

@@ -125,7 +125,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     async delete(type, key, { uid, now, guard, dryRun } = {}) {
       const body = { propagationPolicy: 'Background', gracePeriodSeconds: now && 0, preconditions: uid && { uid } }
       try {
-        await json({ verb: 'delete', type, key, body, guard, query: { dryRun: dryRun ? 'All' : undefined } })
+        await json({ verb: 'delete', type, key, guard, body: { ...body, dryRun: dryRun ? ['All'] : undefined } })
       } catch (error) {
         if (notFound(error)) return
         // A 409 is success when the uid belongs to another object, or when the object is already being deleted (as for a

@@ -6,6 +6,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Installation } from '../../../api/github/installation.ts'
+import type { ServiceInstance } from '../../../api/services/service-instance.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
 import { noAccess, type TenantAccess } from '../../tenants/access.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
@@ -42,6 +43,17 @@ const application = (text = 'plain', reason = 'Available'): Application =>
       conditions: [condition(reason === 'Available' ? 'True' : 'False', reason, text)],
     },
   }) as unknown as Application
+
+const service = (text = 'plain'): ServiceInstance =>
+  ({
+    metadata: { name: 'shop-db', namespace: 'acme' },
+    spec: { class: 'postgresql', whenDeleted: 'Keep' },
+    status: {
+      plan: text,
+      usage: { storage: '120Mi', measuredAt: created.toISOString() },
+      conditions: [condition('False', 'ServerUnreachable', text)],
+    },
+  }) as unknown as ServiceInstance
 
 const remoteSync = (text: string): RemoteSync =>
   ({
@@ -83,6 +95,8 @@ describe('a part is there exactly when the view has it', () => {
     ['nothing', {}, []],
     ['Applications', { applications: list(application()) }, ['Applications']],
     ['Applications that could not be read', { applications: 'unread' }, ['Applications']],
+    ['services', { services: list(service()) }, ['Services']],
+    ['services that could not be read', { services: 'unread' }, ['Services']],
     ['RemoteSyncs', { remoteSyncs: list(remoteSync('x')) }, ['RemoteSyncs']],
     ['builds', { builds: { builds: [], queued: [] } }, ['Builds']],
     ['AppPipelines', { pipelines: list(pipeline([])) }, ['Previews of pull requests']],
@@ -110,6 +124,18 @@ describe('a part is there exactly when the view has it', () => {
   })
 })
 
+test('services show what uses them, as far as the person sees Applications', () => {
+  const uses = {
+    ...application(),
+    spec: { ...application().spec, services: [{ name: 'db', instance: 'shop-db' }] },
+  } as Application
+  const text = shown({ services: list(service()), applications: list(uses) })
+  for (const part of ['shop-db', 'ServerUnreachable', 'postgresql', '120Mi', '>shop<']) expect(text).toContain(part)
+  expect(shown({ services: list(service()) })).not.toContain('>shop<')
+  expect(shown({ services: { items: [service()], more: true } })).toContain('sekisho services list --namespace acme')
+  expect(shown({ services: list() })).toContain('There is no service yet')
+})
+
 test('what waits has a form with the whole commit and the secret of the person; nothing else has one', () => {
   const rows = [preview(7, 'WaitingForApproval'), preview(8, 'Running'), preview(9, 'LeftOut')]
   const text = shown({ pipelines: list(pipeline(rows)) })
@@ -135,6 +161,7 @@ describe('what strangers wrote is text', () => {
   const view: Partial<TenantView> = {
     ...{ tenant: tenant(hostile, ready), role: 'admin', access: everything },
     applications: list(application(hostile, 'Crashing')),
+    services: list(service(hostile)),
     remoteSyncs: list(remoteSync(hostile)),
     pipelines: list(pipeline([preview(7, 'WaitingForApproval', hostile), preview(8, 'Failed', hostile)], hostile)),
     builds: { builds: [], queued: [{ remoteSync: 'shop', commit: '', message: hostile }] },

@@ -18,6 +18,7 @@ import { facts, shortText } from '../table.ts'
 import { waitingGrantsSection } from './grants.ts'
 import { previewsOf, previewsSection, waitingSection } from './previews.ts'
 import { applicationsSection, buildsSection, type Place, remoteSyncsSection, section, tenantPath } from './sections.ts'
+import { servicesSection } from './services.ts'
 
 type Options = {
   readonly person: Person
@@ -171,6 +172,7 @@ ${filterOf(view, place)}
 ${waitingSection(place, person, view)}
 ${waitingGrantsSection(place, view)}
 ${applicationsSection(place, view)}
+${servicesSection(place, view)}
 ${remoteSyncsSection(place, view)}
 ${buildsSection(place, view)}
 ${previewsSection(place, view)}

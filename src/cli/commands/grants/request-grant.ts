@@ -9,7 +9,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import { type Cluster, fieldManager } from '../../kubernetes/cluster.ts'
 import { installations, repositoryGrants } from '../../kubernetes/kinds.ts'
-import { until } from '../../kubernetes/until.ts'
+import { settled } from '../../kubernetes/until.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { resultOf } from './show-grants.ts'
@@ -46,7 +46,7 @@ export async function grantsRequest(context: ClusterContext, options: RequestOpt
     const { namespace } = metadata
     return terminal.result(stringify({ apiVersion, kind, metadata: { name, namespace }, spec }).trimEnd())
   }
-  const decided = options.wait === true && !dryRun ? await settled(cluster, made, clock) : made
+  const decided = options.wait === true && !dryRun ? await decidedOf(cluster, made, clock) : made
   const value = { ...resultOf(decided), dryRun }
   await present(terminal, options.output, { value, text: () => (dryRun ? wouldText(desired) : nextText(decided)) })
 }
@@ -93,23 +93,9 @@ async function installationOf({ client, namespace }: Cluster, { installation }: 
 }
 
 /** When it is decided, or waits for people; what is known after a minute otherwise. */
-async function settled({ client }: Cluster, made: RepositoryGrant, clock: ClusterContext['clock']): Promise<RepositoryGrant> {
-  const { uid, name, namespace = '' } = made.metadata
-  const signal = AbortSignal.timeout(waitMilliseconds)
-  let seen = made
-  const answer = (object: RepositoryGrant, deleted: boolean): RepositoryGrant | undefined => {
-    if (object.metadata.uid !== uid) return undefined
-    if (deleted) throw new AppError('conflict', `${name} was deleted meanwhile`)
-    seen = object
-    return object.status?.decision === undefined ? undefined : object
-  }
-  try {
-    return await until({ client, clock, type: repositoryGrants, namespace, labelSelector: '', signal, answer })
-  } catch (error) {
-    // It goes on by itself: what is known is said.
-    if (signal.aborted) return seen
-    throw error
-  }
+function decidedOf({ client }: Cluster, object: RepositoryGrant, clock: ClusterContext['clock']): Promise<RepositoryGrant> {
+  const isDone = ({ status }: RepositoryGrant): boolean => status?.decision !== undefined
+  return settled({ client, clock, type: repositoryGrants, object, milliseconds: waitMilliseconds, isDone })
 }
 
 function wouldText({ metadata, spec }: NewObject<RepositoryGrant>): string {

@@ -6,6 +6,7 @@ import type { EndpointSlice, Ingress } from '../../../api/builtin/networking.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
 import type { Installation } from '../../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import type { ServiceFact } from './service-facts.ts'
 
 /** What a request from this computer to the URL gave. */
 export type UrlAnswer =
@@ -31,6 +32,10 @@ export type Facts = {
   readonly remoteSync?: RemoteSync | undefined
   readonly grant?: RepositoryGrant | undefined
   readonly installation?: Installation | undefined
+  /** The grants that the Application has as Secrets. */
+  readonly secretGrants: readonly RepositoryGrant[]
+  /** What the Application uses, or the service or credential that was asked about. */
+  readonly services: readonly ServiceFact[]
   readonly deployments: readonly Deployment[]
   readonly pods: readonly Pod[]
   readonly service?: Service | undefined

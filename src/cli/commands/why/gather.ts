@@ -11,16 +11,24 @@ import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
-import { isKubeError } from '../../../kube/client/errors.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { type Cluster, found } from '../../kubernetes/cluster.ts'
-import { applications, domainClaims, installations, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
+import { type Cluster, found, readable } from '../../kubernetes/cluster.ts'
+import {
+  applications,
+  domainClaims,
+  installations,
+  remoteSyncs,
+  repositoryGrants,
+  serviceBindings,
+} from '../../kubernetes/kinds.ts'
 import type { NamedObject } from '../../kubernetes/named-object.ts'
 import { podSelector, podsOf } from '../application/pods.ts'
 import { verdict } from '../application/status.ts'
+import { serviceKinds } from '../services/service-kinds.ts'
 import { askUrl } from './ask-url.ts'
 import type { Facts } from './facts.ts'
+import { type ServiceFact, servicesOfApplication, servicesOfBinding, servicesOfService } from './service-facts.ts'
 
 const deployments = namespacedKind<Deployment>('apps/v1', 'Deployment', 'deployments')
 const services = namespacedKind<Service>('v1', 'Service', 'services')
@@ -31,15 +39,6 @@ const events = namespacedKind<CoreEvent>('v1', 'Event', 'events')
 type Chain = Pick<Facts, 'application' | 'remoteSync' | 'grant'>
 
 /** Undefined for what the person may not read, too. */
-async function readable<T>(work: Promise<T>, otherwise: T): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (isKubeError(error, 403)) return otherwise
-    throw error
-  }
-}
-
 function get<T extends KubeObject>({ client, namespace }: Cluster, type: ResourceType<T>, name: string): Promise<T | undefined> {
   return readable(client.get(type, { name, namespace }), undefined)
 }
@@ -100,24 +99,45 @@ async function chainOf(cluster: Cluster, { type, name }: NamedObject): Promise<C
   }
 }
 
+/** Those that are delivered to the Application as a Secret. */
+async function secretGrantsOf({ client, namespace }: Cluster, application: string): Promise<readonly RepositoryGrant[]> {
+  const all = await readable(client.list(repositoryGrants, { namespace }), [])
+  const isFor = ({ kind, name }: RepositoryGrant['spec']['subjects'][number]): boolean =>
+    kind === applications.kind && name === application
+  return all.filter(({ spec }) => spec.delivery === 'Secret' && spec.subjects.some(isFor))
+}
+
 async function runningFacts(cluster: Cluster, application: Application | undefined) {
-  if (application === undefined) return { deployments: [], pods: [], endpointSlices: [], warnings: [] }
+  if (application === undefined)
+    return { deployments: [], pods: [], endpointSlices: [], warnings: [], secretGrants: [], services: [] }
   const { client, namespace } = cluster
   const { name } = application.metadata
   const url = application.status?.url
-  const [deployed, pods, service, slices, ingress, all, answer] = await Promise.all([
+  const [deployed, pods, service, slices, ingress, all, secretGrants, answer] = await Promise.all([
     readable(client.list(deployments, { namespace, labelSelector: podSelector(name) }), []),
     readable(podsOf(cluster, name), []),
     get(cluster, services, name),
     readable(client.list(endpointSlices, { namespace, labelSelector: `kubernetes.io/service-name=${name}` }), []),
     get(cluster, ingresses, name),
     readable(client.list(events, { namespace, fieldSelector: 'type=Warning' }), []),
+    secretGrantsOf(cluster, name),
     url === undefined ? undefined : askUrl(url),
   ])
   const mine = all.filter(({ involvedObject }) => involvedObject.name?.startsWith(`${name}-`) === true)
   const time = (event: CoreEvent): string => event.lastTimestamp ?? event.firstTimestamp ?? ''
   const warnings = [...mine].sort((a, b) => time(b).localeCompare(time(a)))
-  return { deployments: deployed, pods, service, endpointSlices: slices, ingress, warnings, answer }
+  const used = await servicesOfApplication(cluster, application, pods)
+  return {
+    deployments: deployed,
+    pods,
+    service,
+    endpointSlices: slices,
+    ingress,
+    warnings,
+    secretGrants,
+    services: used,
+    answer,
+  }
 }
 
 async function addressesOf(host: string): Promise<readonly string[]> {
@@ -138,9 +158,17 @@ async function redirectOf(application: Application | undefined, host: string): P
   return { to, url: url.href, answer: await askUrl(url.href) }
 }
 
+/** Of a service or a credential that was named; undefined for other objects. */
+async function namedServices(cluster: Cluster, { type, name }: NamedObject): Promise<readonly ServiceFact[] | undefined> {
+  if (type.kind === serviceBindings.kind) return servicesOfBinding(cluster, await found(cluster, serviceBindings, name))
+  const kind = serviceKinds.find(one => one.type.kind === type.kind)
+  return kind && servicesOfService(cluster, { kind, service: await found(cluster, kind.type, name) })
+}
+
 /** Rejects with `not_found` when the object that was named does not exist. */
 export async function gatherFacts(cluster: Cluster, clock: Clock, object: NamedObject): Promise<Facts> {
-  const chain = await chainOf(cluster, object)
+  const named = await namedServices(cluster, object)
+  const chain: Chain = named === undefined ? await chainOf(cluster, object) : {}
   const wanted = chain.remoteSync?.spec.installation ?? chain.grant?.spec.installation
   const isDomain = object.type.kind === domainClaims.kind
   const [running, installation, addresses, redirect] = await Promise.all([
@@ -152,6 +180,7 @@ export async function gatherFacts(cluster: Cluster, clock: Clock, object: NamedO
   return {
     ...chain,
     ...running,
+    services: named ?? running.services,
     installation,
     addresses,
     redirect,

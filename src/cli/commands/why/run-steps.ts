@@ -1,12 +1,16 @@
 // The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { troubledPod } from '../../../api/pods/pod-problem.ts'
+import { serviceReasons } from '../../../api/services/application-services.ts'
 import { hasEnded, podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
 import { timesText } from './phase-times.ts'
+import { credentialSteps, usedSteps } from './service-steps.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
 
 const domainReasons: ReadonlySet<string> = new Set([reasons.domainTaken, reasons.domainReserved, reasons.domainNotProven])
+
+const ofServices: ReadonlySet<string> = new Set(Object.values(serviceReasons.names))
 
 const withoutImage: ReadonlySet<string> = new Set([reasons.waitingForImage, reasons.imageNotBuilt])
 
@@ -45,6 +49,7 @@ function chartStep(application: Application): Judgement {
   const rendered = conditionOf(application, 'Rendered')
   if (rendered !== undefined && domainReasons.has(rendered.reason)) return open('waits for the domain')
   if (withoutImage.has(rendered?.reason ?? '')) return open('waits for the image')
+  if (ofServices.has(rendered?.reason ?? '')) return open('waits for the services')
   if (tagCures[rendered?.reason ?? ''] !== undefined) return open('waits for the tag')
   return fromCondition(rendered, `kubectl describe application ${application.metadata.name} shows all of it`)
 }
@@ -256,12 +261,14 @@ export const runSteps: readonly Step[] = [
   { name: 'application', judge: facts => observed(facts.application, 'Application', facts.now) },
   { name: 'suspend', judge: ofApplication(suspendStep) },
   { name: 'image', judge: ofApplication(imageStep) },
+  ...credentialSteps,
   { name: 'release job', judge: ofApplication(releaseJobStep) },
   { name: 'release', judge: ofApplication(releaseStep) },
   { name: 'domain', judge: ofApplication(domainStep) },
   { name: 'chart', judge: ofApplication(chartStep) },
   { name: 'rollout', judge: ofApplication(rolloutStep) },
   { name: 'pods', judge: ofApplication(podsStep) },
+  ...usedSteps,
   { name: 'service', judge: ofApplication(serviceStep) },
   { name: 'ingress', judge: ofApplication(ingressStep) },
   { name: 'times', judge: ofApplication(timesStep) },

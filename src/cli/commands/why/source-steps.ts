@@ -8,6 +8,7 @@ import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import { deliveredCure, deliveredOf } from '../grants/delivered.ts'
 import type { Facts } from './facts.ts'
+import { together } from './service-steps.ts'
 import {
   conditionOf,
   fromCondition,
@@ -65,9 +66,15 @@ function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
     : ready
 }
 
-/** The token in a Secret, of a grant that is delivered as one. */
-function secretStep({ grant }: Facts): Judgement | undefined {
-  if (grant?.spec.delivery !== 'Secret') return undefined
+/** The tokens in Secrets, of grants that are delivered as such to the Application, and of the one that was asked about. */
+function secretStep({ grant, secretGrants }: Facts): Judgement | undefined {
+  const others = secretGrants.filter(({ metadata }) => metadata.name !== grant?.metadata.name)
+  const labelOf = (one: RepositoryGrant): string | undefined => (one === grant ? undefined : one.metadata.name)
+  return together([...(grant === undefined ? [] : [grant]), ...others], labelOf, grantSecret)
+}
+
+function grantSecret(grant: RepositoryGrant): Judgement | undefined {
+  if (grant.spec.delivery !== 'Secret') return undefined
   const { status, reason } = conditionOf(grant, 'Ready') ?? {}
   if (status !== 'True') return open(`waits for the grant${reason === undefined ? '' : ` (${reason})`}`)
   const delivered = deliveredOf(grant)

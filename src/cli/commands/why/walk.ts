@@ -1,6 +1,9 @@
 // Walks the steps and names the first one that is wrong. Pure.
+import { domainClaims, serviceBindings } from '../../kubernetes/kinds.ts'
+import { serviceKinds } from '../services/service-kinds.ts'
 import type { Facts } from './facts.ts'
 import { runSteps } from './run-steps.ts'
+import { credentialSteps, usedSteps } from './service-steps.ts'
 import { sourceSteps } from './source-steps.ts'
 import { type Judgement, ok, type Step, wrong } from './step.ts'
 
@@ -35,9 +38,17 @@ const domainSteps: readonly Step[] = [
   { name: 'dns', judge: namesStep },
 ]
 
+/** By the kind that was asked about; of others the whole way from GitHub. */
+const ways: ReadonlyMap<string, readonly Step[]> = new Map([
+  [domainClaims.kind, [...domainSteps, ...runSteps]],
+  ...[serviceBindings, ...serviceKinds.map(({ type }) => type)].map(
+    ({ kind }) => [kind, [...credentialSteps, ...usedSteps]] as const,
+  ),
+])
+
 /** All steps that belong to the way of the object. */
 export function walk(facts: Facts): Walk {
-  const all = facts.subject.kind === 'DomainClaim' ? [...domainSteps, ...runSteps] : [...sourceSteps, ...runSteps]
+  const all = ways.get(facts.subject.kind) ?? [...sourceSteps, ...runSteps]
   const steps = all.flatMap(({ name, judge }) => {
     const judgement = judge(facts)
     return judgement === undefined ? [] : [{ step: name, ...judgement }]

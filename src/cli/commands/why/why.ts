@@ -1,15 +1,23 @@
 // `sekisho why`: every step from GitHub to the first answer, and the first one that is wrong, with its cure.
 import { AppError } from '../../../lib/errors.ts'
-import { applications, domainClaims, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
+import { applications, domainClaims, remoteSyncs, repositoryGrants, serviceBindings } from '../../kubernetes/kinds.ts'
 import { namedObject } from '../../kubernetes/named-object.ts'
 import { type ClusterFormat, CommandEnded, exitCodes, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
+import { serviceKinds } from '../services/service-kinds.ts'
 import { gatherFacts } from './gather.ts'
 import type { Mark } from './step.ts'
 import { type Walk, type WalkedStep, walk } from './walk.ts'
 
 const marks: Readonly<Record<Mark, string>> = { ok: '✓', wrong: '✗', waiting: '…', open: '-' }
-const explainable: readonly string[] = [applications, remoteSyncs, repositoryGrants, domainClaims].map(({ kind }) => kind)
+const explainable: readonly string[] = [
+  applications,
+  remoteSyncs,
+  repositoryGrants,
+  domainClaims,
+  ...serviceKinds.map(({ type }) => type),
+  serviceBindings,
+].map(({ kind }) => kind)
 
 /** The text for people: a line for each step, then the verdict. */
 export function explanation({ steps, first }: Walk, subject: string): string {

@@ -4,7 +4,7 @@
 
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
-import { bindingFiles, serviceEnvironment, serviceOf } from '../../../api/services/application-services.ts'
+import { bindingFiles, doubleVariable, serviceEnvironment, serviceOf } from '../../../api/services/application-services.ts'
 import { bindingAuthorityKey } from '../../../api/services/binding-secret.ts'
 import { hasAuthority } from '../../../api/services/provider.ts'
 import { serviceBinding } from '../../../api/services/service-binding.ts'
@@ -16,7 +16,8 @@ import type { ServiceEntry, ServiceFacts } from './service-facts.ts'
 
 type Facts = ServiceFacts & { readonly application: Application }
 
-const fieldOf = ({ use }: ServiceEntry): string => `spec.services[${use.name}]`
+const entryField = (name: string): string => `spec.services[${name}]`
+const fieldOf = ({ use }: ServiceEntry): string => entryField(use.name)
 
 function invalid(message: string): Refusal {
   return { reason: reasons.invalidServices, message }
@@ -24,17 +25,16 @@ function invalid(message: string): Refusal {
 
 /** Stops two entries, or an entry and `spec.env`, that set the same variable: one of them would be lost. */
 function variablesAreApart({ application: { spec }, services }: Facts): Refusal | undefined {
-  const setBy = new Map((spec.env ?? []).map(({ name }) => [name, 'spec.env']))
-  for (const entry of services)
-    for (const variable of Object.keys(serviceEnvironment(entry.use))) {
-      const other = setBy.get(variable)
-      if (other !== undefined)
-        return invalid(
-          `${fieldOf(entry)}.env: ${other} sets ${variable}, too: give it another name, such as ${fieldOf(entry)}.env: {OTHER_${variable}: ${serviceEnvironment(entry.use)[variable]}}`,
-        )
-      setBy.set(variable, fieldOf(entry))
-    }
-  return undefined
+  const double = doubleVariable(
+    spec.env ?? [],
+    services.map(({ use }) => use),
+  )
+  if (double === undefined) return undefined
+  const field = entryField(double.by)
+  const other = double.and === undefined ? 'spec.env' : entryField(double.and)
+  return invalid(
+    `${field}.env: ${other} sets ${double.variable}, too: give it another name, such as ${field}.env: {OTHER_${double.variable}: ${double.key}}`,
+  )
 }
 
 /** Stops files in a folder that is not known, or cannot be mounted. */

@@ -144,6 +144,8 @@ export const healthy: Facts = {
   remoteSync: sync(),
   grant: grant(),
   installation: installation(),
+  secretGrants: [],
+  services: [],
   deployments: [deployment()],
   pods: [pod()],
   service: { metadata: metadata('shop') } as never,
