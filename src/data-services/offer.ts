@@ -3,7 +3,7 @@ import type { Bucket } from '../api/services/bucket.ts'
 import { offerReasons } from '../api/services/offer-reasons.ts'
 import type { ServiceType } from '../api/services/provider.ts'
 import { type ServiceClass, serviceClassReasons } from '../api/services/service-class.ts'
-import type { ServiceInstance } from '../api/services/service-instance.ts'
+import { type ServiceInstance, serviceInstanceReasons } from '../api/services/service-instance.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import { findCondition } from '../kube/object/conditions.ts'
 import type { Refusal } from '../policy/check.ts'
@@ -72,7 +72,8 @@ export function unreadiness({ metadata, status }: ServiceClass): Refusal | undef
 /** Whether this generation was carried out before. */
 export function isSettled({ metadata, status }: ServiceInstance | Bucket): boolean {
   const ready = findCondition(status?.conditions, 'Ready')
-  return ready?.status === 'True' && ready.observedGeneration === metadata.generation
+  const isDone = ready?.status === 'True' || ready?.reason === serviceInstanceReasons.writesEnded
+  return isDone && ready?.observedGeneration === metadata.generation
 }
 
 /** While it is being deleted and bindings still use it. */

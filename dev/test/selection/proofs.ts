@@ -173,6 +173,8 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
   'remote-sync': ['src/controllers/remote-sync/**', 'src/services/builds/**'],
   'repository-grant': ['src/controllers/repository-grant/**', 'src/policy/**', 'src/services/token-desk/**'],
+  'service-binding-records': ['src/controllers/service-records/**'],
+  'service-instance-records': ['src/controllers/service-records/**'],
   'service-proxy': ['src/controllers/service-proxy/**'],
   tenant: ['src/controllers/tenant/**', 'src/services/token-desk/**'],
   'token desk': ['src/services/token-desk/**'],

@@ -12,6 +12,8 @@ const reasons = defineReasons(
   {
     ready: {
       Provisioned: 'It exists on the server, and can be used.',
+      WithinPlan: 'The instance takes less space than its plan has.',
+      NearPlan: 'The instance takes nearly as much space as its plan has: 80 % or more. Make room, or choose a larger plan.',
     },
     progress: {
       Provisioning: 'The platform is making it on the server.',
@@ -24,6 +26,12 @@ const reasons = defineReasons(
       ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
       NameTaken:
         'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
+      KeptTooMany:
+        'It is being deleted with `whenDeleted: Keep`, and the server keeps as many databases for this tenant as it may. The message has the number and what to do.',
+      OverPlan:
+        'The instance takes more space than its plan has. The message says from when on nothing can be written any more, and what to do.',
+      WritesEnded:
+        'The instance took more space than its plan has for an hour, or twice as much. Its credentials read, delete and truncate, and write again by themselves when it takes less than 90 % of its plan.',
     },
     failed: {
       RefusedByServer: 'The server refused to make it as it is wanted. The message has what it answered.',
@@ -115,11 +123,13 @@ export const serviceInstance = defineKind({
     ),
     version: optional(text({ description: 'The version of the server, such as `15.18`.', max: 64 })),
     plan: optional(text({ description: 'The plan that the instance has.', max: 63 })),
+    end: optional(choice(['Kept', 'Deleted'], { description: 'What became of the data, once this object is being deleted.' })),
     usage: optional(
       object(
         {
           storage: bytes({ description: 'How much space it takes on the server.', most: '1Ei' }),
           measuredAt: timestamp('When that was measured.'),
+          overSince: optional(timestamp('Since when it takes more than its plan has. Absent while it does not.')),
         },
         { description: 'What the instance uses.' },
       ),
@@ -127,6 +137,7 @@ export const serviceInstance = defineKind({
   },
   conditions: {
     Provisioned: 'The instance exists on the server.',
+    WithinPlan: 'The instance takes no more space than its plan has.',
     Ready: 'Applications can use the instance.',
   },
   reasons,

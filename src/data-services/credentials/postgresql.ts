@@ -5,7 +5,7 @@ import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { defaultConnections } from '../../api/services/service-class.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { namesOf, type SlotName } from '../adapters/postgresql/identifiers.ts'
-import { type Access, actsAs, dropLogin, ensureLogin, liveLogins } from '../adapters/postgresql/logins.ts'
+import { type Access, dropLogin, ensureLogin, liveLogins } from '../adapters/postgresql/logins.ts'
 import { observe } from '../adapters/postgresql/proof.ts'
 import { judge } from '../proofs/judge.ts'
 import { type OpenDatabases, secretIn } from '../providers/provider.ts'
@@ -28,13 +28,12 @@ export function databaseCredentials(opened: OpenDatabases, binding: ServiceBindi
     },
     async make(slot, { limits: { connections = defaultConnections } }) {
       const password = new SecretString(randomBytes(passwordBytes).toString('base64url'))
-      await ensureLogin(server, { id, name: loginOf(slot), access, connections }, password)
-      return { password }
-    },
-    async prove(slot, key) {
       const username = loginOf(slot)
-      const facts = await observe(server, id, { username, password: secretIn(key, 'password') })
-      return judge(access, { login: username, role: actsAs({ id, access }) }, facts)
+      const role = await ensureLogin(server, { id, name: username, access, connections }, password)
+      // Over its plan an instance has no credential that writes.
+      const proven = role === namesOf(id).remover ? 'ReadOnly' : access
+      const prove = async () => judge(proven, { login: username, role }, await observe(server, id, { username, password }))
+      return { key: { password }, prove }
     },
     drop: slot => dropLogin(server, id, loginOf(slot)),
     valuesOf: (slot, key) => valuesOf(opened, namesOf(id).database, loginOf(slot), secretIn(key, 'password')),

@@ -1,12 +1,14 @@
 // Whether a ServiceBinding can have a credential now, and the facts for its slots. Pure.
+import { rolledOutAnnotation } from '../../api/services/binding-secret.ts'
 import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
+import { serviceInstanceReasons } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { Plan } from '../offer.ts'
 import type { OpenServer } from '../providers/provider.ts'
 import { isHeld, type Slot, type SlotFacts } from '../slots/slots.ts'
-import { heldBy } from './desired.ts'
+import { heldBy, versionOf } from './desired.ts'
 import type { Facts } from './gather.ts'
 
 const day = 24 * 60 * 60_000
@@ -51,7 +53,9 @@ export function decide(facts: Facts): Decision {
     return refuse(notFound, `there is no ${kind} ${name} in this namespace, or it is being deleted: create it`)
   const ready = findCondition(service.status?.conditions, 'Ready')
   const plan = serviceClass?.spec.plans.find(one => one.name === service.status?.plan)
-  if (ready?.status !== 'True' || id === undefined || serviceClass === undefined || plan === undefined)
+  // Over its plan an instance has credentials that read and delete.
+  const isUsable = ready?.status === 'True' || ready?.reason === serviceInstanceReasons.writesEnded
+  if (!isUsable || id === undefined || serviceClass === undefined || plan === undefined)
     return refuse(notReady, `${kind} ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
   if (opened === undefined) return { kind: 'starting' }
   const { maxAgeDays, overlapMinutes } = serviceClass.spec.credentials
@@ -99,6 +103,12 @@ export function drainingOf(facts: Facts): readonly Slot[] {
   return slotsOf(facts.binding).filter(slot => slot.state === 'Draining' && !isHeld(held, slot))
 }
 
+/** Whether the controllers say that of the credential which the Secret holds. Of pods that people make nobody knows. */
+function isRolledOut({ binding, secret }: Facts): boolean {
+  const version = versionOf(secret)
+  return version > 0 && binding.metadata.annotations?.[rolledOutAnnotation] === String(version)
+}
+
 type Seen = Pick<SlotFacts, 'live' | 'idle' | 'now'>
 
 export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: Seen): SlotFacts {
@@ -107,6 +117,7 @@ export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: See
     slots: slotsOf(facts.binding),
     live,
     idle,
+    isRolledOut: isRolledOut(facts),
     held: heldOf(facts),
     rotate: rotate === undefined ? undefined : new Date(rotate),
     maxAgeMilliseconds: ready.maxAgeMilliseconds,

@@ -6,8 +6,16 @@ import { hashedName } from '../hashed-name.ts'
 export type InstanceOwner = { readonly tenantUid: string; readonly namespace: string; readonly name: string }
 export type SlotName = 'a' | 'b'
 
-/** What an instance is on the server: the database, the role that owns its schemas, and the role that reads. */
-export type InstanceNames = { readonly database: string; readonly owner: string; readonly reader: string }
+/**
+ * What an instance is on the server: the database, the role that owns its schemas, and the role that reads. `remover` reads and
+ * deletes: what logins act as whose writes ended.
+ */
+export type InstanceNames = {
+  readonly database: string
+  readonly owner: string
+  readonly reader: string
+  readonly remover: string
+}
 
 const identifier = /^[a-z][a-z0-9_]{0,62}$/
 
@@ -16,9 +24,14 @@ export function instanceId({ tenantUid, namespace, name }: InstanceOwner): strin
   return `s${hashedName([tenantUid, namespace, name])}`
 }
 
+/** What stands for a Tenant on the server: not its name, and the same for all that it has. */
+export function tenantMark(tenantUid: string): string {
+  return hashedName(['tenant', tenantUid])
+}
+
 /** The names of an instance with this id. */
 export function namesOf(id: string): InstanceNames {
-  return { database: id, owner: `o_${id}`, reader: `r_${id}` }
+  return { database: id, owner: `o_${id}`, reader: `r_${id}`, remover: `d_${id}` }
 }
 
 /** The login of a slot of the ServiceBinding with this uid. */
@@ -30,6 +43,9 @@ export function loginName(bindingUid: string, slot: SlotName): string {
 export function taskLoginName(id: string, nonce: string): string {
   return `t_${id}_${nonce}`
 }
+
+/** What `loginName` makes. */
+export const loginPattern = /^l_[a-z2-7]{26}_[ab]$/
 
 /** What `loginName` and `taskLoginName` make. */
 export const ownLogin = /^(l_[a-z2-7]{26}_[ab]|t_s[a-z2-7]{26}_[0-9a-f]+)$/

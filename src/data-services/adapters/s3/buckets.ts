@@ -47,19 +47,27 @@ const namelessRegion = 'us-east-1'
  * was complete once: what was lost is said and never replaced by something empty.
  */
 export function ensureBucket(store: Store, wanted: WantedBucket, mayCreate: boolean): Promise<EnsuredBucket> {
-  return store.turns.run(`bucket ${requireBucketName(wanted.name)}`, () =>
-    store.asAdministrator(async ({ s3 }) => {
-      const found = await ownerOf(s3, wanted.name)
-      if (found === undefined && !mayCreate) return 'missing'
-      const isMade = found === undefined && (await create(s3, wanted, store.address.region))
-      // Somebody else made it since it was looked for.
-      const owner = found === undefined ? (isMade ? wanted.owner : await ownerOf(s3, wanted.name)) : found
-      if (owner !== wanted.owner) return 'foreign'
-      await setVersioning(s3, wanted)
-      await setCors(s3, wanted)
-      return isMade ? 'made' : 'found'
-    }),
-  )
+  return inTurn(store, wanted.name, async s3 => {
+    const standing = await claim(s3, wanted, mayCreate ? store.address.region : undefined)
+    if (standing === 'missing' || standing === 'foreign') return standing
+    await setVersioning(s3, wanted)
+    await setCors(s3, wanted)
+    return standing
+  })
+}
+
+function inTurn<T>(store: Store, name: string, work: (s3: S3Client) => Promise<T>): Promise<T> {
+  return store.turns.run(`bucket ${requireBucketName(name)}`, () => store.asAdministrator(({ s3 }) => work(s3)))
+}
+
+/** Whose it is now. Without a region it is not made. */
+async function claim(s3: S3Client, wanted: WantedBucket, region: string | undefined): Promise<EnsuredBucket> {
+  const found = await ownerOf(s3, wanted.name)
+  if (found !== undefined) return found === wanted.owner ? 'found' : 'foreign'
+  if (region === undefined) return 'missing'
+  if (await create(s3, wanted, region)) return 'made'
+  // Somebody else made it since it was looked for.
+  return (await ownerOf(s3, wanted.name)) === wanted.owner ? 'found' : 'foreign'
 }
 
 /** Undefined when there is no such bucket; null for one without a tag of ours, which is never taken over. */
@@ -131,19 +139,22 @@ export function removeBucket(
   store: Store,
   { name, owner, empty }: { readonly name: string; readonly owner: string; readonly empty: boolean },
 ): Promise<RemovedBucket> {
-  return store.turns.run(`bucket ${requireBucketName(name)}`, () =>
-    store.asAdministrator(async ({ s3 }) => {
-      if ((await ownerOf(s3, name)) !== owner) return 'gone'
-      if (empty && !(await emptyStep(s3, name))) return 'more'
-      try {
-        await s3.send(new DeleteBucketCommand({ Bucket: name }))
-        return 'gone'
-      } catch (error) {
-        if (codeOf(error) === 'NoSuchBucket') return 'gone'
-        // With `empty`: somebody wrote since.
-        if (codeOf(error) === 'BucketNotEmpty') return empty ? 'more' : 'full'
-        throw error
-      }
-    }),
-  )
+  return inTurn(store, name, async s3 => {
+    if ((await ownerOf(s3, name)) !== owner) return 'gone'
+    if (empty && !(await emptyStep(s3, name))) return 'more'
+    const isGone = await drop(s3, name)
+    // With `empty`: somebody wrote since.
+    return isGone ? 'gone' : empty ? 'more' : 'full'
+  })
+}
+
+/** False when it has objects. */
+async function drop(s3: S3Client, name: string): Promise<boolean> {
+  try {
+    await s3.send(new DeleteBucketCommand({ Bucket: name }))
+  } catch (error) {
+    if (codeOf(error) === 'BucketNotEmpty') return false
+    if (codeOf(error) !== 'NoSuchBucket') throw error
+  }
+  return true
 }

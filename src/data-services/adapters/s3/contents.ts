@@ -74,24 +74,32 @@ export type BucketUsage = { readonly bytes: number; readonly objects: number; re
  * also when there is no such bucket.
  */
 export function usageOf(store: Store, name: string): Promise<BucketUsage> {
+  const bucket = requireBucketName(name)
   return store.asAdministrator(async ({ s3 }) => {
-    const bucket = requireBucketName(name)
-    let [bytes, objects] = [0, 0]
+    let usage = { bytes: 0, objects: 0 }
     let [cursor, last]: [Cursor?, Version?] = []
     for (let page = 0; page < pagesOfUsage; page++) {
       const { versions, next } = await pageOf(s3, bucket, cursor)
-      for (const version of versions) {
-        // versitygw begins a page with the version that ended the one before it.
-        if (version.kind === 'marker' || (version.key === last?.key && version.id === last.id)) continue
-        last = version
-        bytes += version.bytes
-        if (version.kind === 'object') objects++
-      }
-      if (next === undefined) return { bytes, objects, complete: true }
+      const kept = versions.filter(({ kind }) => kind !== 'marker')
+      // versitygw begins a page with the version that ended the one before it.
+      usage = counted(usage, isSame(kept[0], last) ? kept.slice(1) : kept)
+      if (next === undefined) return { ...usage, complete: true }
       cursor = next
+      last = kept.at(-1) ?? last
     }
-    return { bytes, objects, complete: false }
+    return { ...usage, complete: false }
   })
+}
+
+function isSame(one: Version | undefined, other: Version | undefined): boolean {
+  return one !== undefined && one.key === other?.key && one.id === other.id
+}
+
+function counted(usage: Omit<BucketUsage, 'complete'>, versions: readonly Version[]): Omit<BucketUsage, 'complete'> {
+  return versions.reduce(
+    ({ bytes, objects }, version) => ({ bytes: bytes + version.bytes, objects: objects + (version.kind === 'object' ? 1 : 0) }),
+    usage,
+  )
 }
 
 async function pageOf(s3: S3Client, bucket: string, cursor?: Cursor, beginning?: string): Promise<Page> {

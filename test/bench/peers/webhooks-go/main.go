@@ -1,5 +1,6 @@
-// The server of the peers of the bench `admission`: it reads AdmissionReviews over TLS, by HTTP/1.1 and HTTP/2 as the client asks, and has no log and no
-// limit but that of a body. What it makes of a review is in typed.go, or with the build tag `bare` in bare.go.
+// The server of the peers of the benches `admission` and `authorizer`: it reads reviews over TLS, by HTTP/1.1 and HTTP/2 as the client asks, and has no
+// log and no limit but that of a body. A build tag with the name of the bench says which reviews: <bench>.go has their paths and rules, <bench>_typed.go
+// what it makes of one, or with the tag `bare` <bench>_bare.go.
 // As every measured program it says that it is ready, answers each question on standard input, and ends when that closes.
 package main
 
@@ -12,10 +13,6 @@ import (
 	"net/http"
 	"os"
 )
-
-const mostBody = 8 << 20
-const reservedPrefix = "ghtok-"
-const refusal = "this name belongs to the platform"
 
 func review(writer http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(writer, request.Body, mostBody))
@@ -38,8 +35,9 @@ func run(certificate, key string) error {
 		return err
 	}
 	handler := http.NewServeMux()
-	handler.HandleFunc("/validate/", review)
-	handler.HandleFunc("/mutate", review)
+	for _, path := range paths {
+		handler.HandleFunc(path, review)
+	}
 	server := &http.Server{Handler: handler, TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	failed := make(chan error, 1)
 	go func() { failed <- server.ServeTLS(listener, certificate, key) }()
@@ -58,7 +56,7 @@ func run(certificate, key string) error {
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: admission-go certificate.pem key.pem")
+		fmt.Fprintln(os.Stderr, "usage: webhooks-go certificate.pem key.pem")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Args[2]); err != nil {

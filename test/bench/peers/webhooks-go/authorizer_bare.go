@@ -1,4 +1,4 @@
-//go:build bare
+//go:build authorizer && bare
 
 // The least that can answer a SubjectAccessReview, on Go's standard library: a lower bound of the bench. It decodes the fields that its rules need.
 package main

@@ -1,4 +1,4 @@
-//go:build !bare
+//go:build admission && !bare
 
 // A minimal validating webhook in Go as one would run it. It decodes reviews into the types of k8s.io/api, in which objects stay raw
 // (runtime.RawExtension), then the object of each review into the type of its kind, and has one rule for each kind that it is sent: the reserved name

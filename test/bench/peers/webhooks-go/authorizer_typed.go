@@ -1,4 +1,4 @@
-//go:build !bare
+//go:build authorizer && !bare
 
 // A minimal authorizer in Go as one would run it: it decodes reviews into the types of k8s.io/api, as the authorizers in Kubernetes' documentation do,
 // and has the rules on names and lists of Secrets and on the namespace of the platform.

@@ -1,10 +1,10 @@
-// What a grant or a rule is about, in one line for people.
-import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+// What a grant or a rule is about, in one line for people: on the command line and on pages. Pure.
+import type { RepositoryGrant } from '../repository-grant.ts'
 
-/** `contents: read, statuses: write`. */
-export function permissionsText(permissions: RepositoryGrant['spec']['permissions']): string {
+/** `contents: read, statuses: write`, also of what a record says. */
+export function permissionsText(permissions: Readonly<Record<string, unknown>>): string {
   return Object.entries(permissions)
-    .map(([name, level]) => `${name}: ${level}`)
+    .map(([name, level]) => `${name}: ${String(level)}`)
     .join(', ')
 }
 

@@ -1,8 +1,11 @@
-module sekisho.dev/test/bench/peers/authorizer-go
+module sekisho.dev/test/bench/peers/webhooks-go
 
 go 1.25.0
 
-require k8s.io/api v0.35.4
+require (
+	k8s.io/api v0.35.4
+	k8s.io/apimachinery v0.35.4
+)
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
@@ -16,7 +19,6 @@ require (
 	golang.org/x/net v0.47.0 // indirect
 	golang.org/x/text v0.31.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/apimachinery v0.35.4 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4 // indirect

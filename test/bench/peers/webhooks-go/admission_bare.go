@@ -1,4 +1,4 @@
-//go:build bare
+//go:build admission && bare
 
 // The least that can answer an AdmissionReview, on Go's standard library: a lower bound of the bench, not a webhook that anybody could run. It looks into
 // Secrets for a reserved name, and allows everything else without having decoded the object, so that it could hold no rule about what is in a pod or a
