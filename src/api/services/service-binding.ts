@@ -1,5 +1,5 @@
-// ServiceBinding: one credential of a database or bucket, for one Application or for what a person runs. The credential is in the Secret
-// that `status.binding` names; nobody reads it by the Kubernetes API.
+// ServiceBinding: one credential of a database or bucket, for one Application or for what a person runs. The credential is in
+// the Secret that `status.binding` names; nobody reads it by the Kubernetes API.
 // docs/adr/0100-services-are-classes-instances-and-bindings.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'

@@ -4,11 +4,10 @@ import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
 import { observe } from '../adapters/s3/proof.ts'
-import type { StoreKey } from '../adapters/s3/store.ts'
 import { dropUser, ensureUser, issueKey, liveUsers } from '../adapters/s3/users.ts'
 import { judgeBucket } from '../proofs/judge-bucket.ts'
-import { type OpenStore, secretIn } from '../providers/provider.ts'
-import { type Credentials, type Key, slotNames } from './credentials.ts'
+import type { OpenStore } from '../providers/provider.ts'
+import { type Credentials, slotNames } from './credentials.ts'
 import { principalOf } from './principal.ts'
 
 /** `bucket`: its name in the store. */
@@ -26,10 +25,10 @@ export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bu
     },
     async make(slot) {
       await ensureUser(store, wantedOf(slot))
-      const { accessKeyId, secretAccessKey } = await issueKey(store, userOf(slot))
-      return { 'access-key-id': new SecretString(accessKeyId), 'secret-access-key': secretAccessKey }
+      const made = await issueKey(store, userOf(slot))
+      const key = { 'access-key-id': new SecretString(made.accessKeyId), 'secret-access-key': made.secretAccessKey }
+      return { key, prove: async () => judgeBucket({ access, prefix }, await observe(store, made, wantedOf(slot))) }
     },
-    prove: async (slot, key) => judgeBucket({ access, prefix }, await observe(store, storeKeyOf(key), wantedOf(slot))),
     drop: slot => dropUser(store, userOf(slot)),
     valuesOf: (_slot, key) => ({
       type: 's3',
@@ -43,8 +42,4 @@ export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bu
       ...(ca !== undefined && { [bindingAuthorityKey]: ca }),
     }),
   }
-}
-
-function storeKeyOf(key: Key): StoreKey {
-  return { accessKeyId: secretIn(key, 'access-key-id').reveal(), secretAccessKey: secretIn(key, 'secret-access-key') }
 }

@@ -16,14 +16,18 @@ export type Values = Readonly<Record<string, string | SecretString>>
 /** `live`: the slots that the server has a credential for. `idle`: those of them that certainly nobody uses. */
 export type Seen = { readonly live: ReadonlySet<SlotName>; readonly idle: ReadonlySet<SlotName> }
 
+export type Made = {
+  readonly key: Key
+  /** Tries what it must be able to do, and what it must not. Leaves nothing behind. */
+  readonly prove: () => Promise<Judgement>
+}
+
 /** Everything rejects with what the server's adapter rejects with (`troubleOf`). */
 export type Credentials = {
   readonly type: ServiceType
   readonly look: () => Promise<Seen>
   /** Makes the credential of a slot; whatever the slot had before ends. */
-  readonly make: (slot: SlotName, plan: Plan) => Promise<Key>
-  /** Tries what it must be able to do, and what it must not. Leaves nothing behind. */
-  readonly prove: (slot: SlotName, key: Key) => Promise<Judgement>
+  readonly make: (slot: SlotName, plan: Plan) => Promise<Made>
   /** Nobody can use it when this resolves. Again it changes nothing. */
   readonly drop: (slot: SlotName) => Promise<void>
   /** For the Secret. */

@@ -1,4 +1,5 @@
-// What must be known about a ServiceClass: the Secrets that it names, and what its server answers. The Secrets are read from the one namespace where they can be. Never writes to the cluster.
+// What must be known about a ServiceClass: the Secrets that it names, and what its server answers. The Secrets are read from the
+// one namespace where they can be. Never writes to the cluster.
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { dataServicesNamespace } from '../../api/names.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'

@@ -25,8 +25,6 @@ export type Observation = {
   readonly stand?: PlanStand
 }
 
-const good = { reason: reasons.provisioned, message: 'the instance exists on the server' }
-
 /** Equal to the status before when nothing changed, whatever `now` is. */
 export function nextStatus(instance: ServiceInstance, observation: Observation, now: Date): ServiceInstanceStatus {
   const { metadata, status: before } = instance

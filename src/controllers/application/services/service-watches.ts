@@ -1,4 +1,4 @@
-// What of services wakes an Application, beside its own ServiceBindings: the instances and buckets that it uses, and their classes.
+// What of services wakes an Application, beside its own ServiceBindings: instances and buckets that it uses, and their classes.
 import type { Application } from '../../../api/apps/application.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
 import { bucket } from '../../../api/services/bucket.ts'
