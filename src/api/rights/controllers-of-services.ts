@@ -1,5 +1,5 @@
-// What the controllers may do about the services of Applications: they make ServiceBindings, and read what is said of them. The
-// credentials are of the process data-services.
+// What the controllers may do about the services of Applications: they make ServiceBindings, the ServiceInstances of previews,
+// and read what is said of them. The credentials are of the process data-services.
 import { domain } from '../kind.ts'
 import { bindingSecretPrefix } from '../services/binding-secret.ts'
 import type { Right } from './right.ts'
@@ -14,7 +14,7 @@ export const controllersRightsOfServices: readonly Right[] = [
     group: `services.${domain}`,
     resources: ['serviceclasses', 'serviceinstances', 'servicebindings'],
     verbs: ['list', 'watch'],
-    usedBy: [applicationCaches],
+    usedBy: [applicationCaches, 'src/controllers/app-pipeline/index.ts'],
   },
   // Credentials of services: what a report on GitHub must not repeat.
   {
@@ -31,6 +31,13 @@ export const controllersRightsOfServices: readonly Right[] = [
     resources: ['servicebindings'],
     verbs: ['get', 'create', 'patch', 'delete'],
     usedBy: [ownedBindings],
+  },
+  {
+    place: 'application',
+    group: `services.${domain}`,
+    resources: ['serviceinstances'],
+    verbs: ['get', 'create', 'patch', 'delete'],
+    usedBy: ['src/controllers/app-pipeline/apply-previews.ts', 'src/controllers/kit/owned-application/ensure-owned.ts'],
   },
   // The policies by which pods reach the servers of their services.
   {
