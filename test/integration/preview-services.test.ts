@@ -30,6 +30,9 @@ const { push, open, pullOf, actionOf, fork, hub } = actsOn(
   () => clock,
 )
 
+/** Nothing of it runs: each test is about what is made. */
+const processes = [{ name: 'web', port: 3000, replicas: 0 }]
+
 type Fixture = Previews & DatabaseServices & { readonly template: (more?: object) => { readonly template: object } }
 
 describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with a database of its own', () => {
@@ -45,7 +48,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
     const fixture = await startPipelineFixture(renderer, { hub: hub(), changes: { ...changes }, ...more })
     const services = await startDatabaseServices(postgres, fixture)
     const use = [{ name: 'db', instance: 'shared' }]
-    const web = { chart: fixture.chart, processes: [{ name: 'web', port: 3000, replicas: 1 }], services: use }
+    const web = { chart: fixture.chart, processes, services: use }
     const template = (own: object = {}) => ({
       template: { application: web, build: {}, services: [{ name: 'db', class: fixture.namespace, ...own }] },
     })
@@ -139,7 +142,8 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
   test('the row says what it waits for: a plan that there is not, a quota, a name that somebody took', async () => {
     const fixture = await start()
     const { client, namespace } = fixture
-    const row = async (number: number) => (await client.get(appPipeline, { namespace, name: 'shop' }))?.status?.previews?.find(one => one.number === number)
+    const row = async (number: number) =>
+      (await client.get(appPipeline, { namespace, name: 'shop' }))?.status?.previews?.find(one => one.number === number)
     const says = (number: number, reason: string) =>
       waitUntil(`#${number} says ${reason}`, async () => {
         const found = await row(number)
@@ -158,7 +162,9 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
     const hard = { 'count/serviceinstances.services.sekisho.dev': '1' }
     await put(client, quota, { namespace, name: 'q' }, { spec: { hard } })
     await waitUntil('the quota counts', async () => {
-      const found = (await client.get(quota, { namespace, name: 'q' })) as { readonly status?: { readonly used?: object } } | undefined
+      const found = (await client.get(quota, { namespace, name: 'q' })) as
+        | { readonly status?: { readonly used?: object } }
+        | undefined
       return Object.values(found?.status?.used ?? {})[0] === '1'
     })
     const second = await opened(fixture, 'other')
@@ -179,18 +185,23 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
   test('an entry that the template has no more takes its service with it; one that somebody deletes is made again', async () => {
     const fixture = await start()
     const { client, namespace, chart } = fixture
-    const { number } = await opened(fixture)
+    const { number, commit } = await opened(fixture)
     const first = await provisioned(fixture, number)
     await client.delete(serviceInstance, { namespace, name: first.metadata.name })
     const second = await provisioned(fixture, number, first.metadata.uid)
     expect(second.metadata.name).toBe(first.metadata.name)
     await waitUntil('all of it is there again', async () => (await fixture.existing()).length === 2)
 
-    const application = { chart, processes: [{ name: 'web', port: 3000, replicas: 1 }], services: [{ name: 'main', instance: 'x' }] }
+    await fixture.approve(`shop-pr-${number}`)
+    await fixture.endBuild(await fixture.buildOf(commit), succeeded(1))
+    await fixture.rows({ [number]: 'Running' })
+
+    const application = { chart, processes, services: [{ name: 'main', instance: 'x' }] }
     await fixture.applyPipeline({ template: { application, build: {}, services: [{ name: 'main', class: namespace }] } })
     const renamed = await provisioned(fixture, number, second.metadata.uid)
     expect(renamed.metadata.name).toContain('-main-')
     await waitUntil('the former one is gone', async () => (await ofPull(fixture, number)).length === 1)
+    await fixture.rows({ [number]: 'Running' })
     await fixture.applyPipeline({ template: { application: { ...application, services: [] }, build: {} } })
     await waitUntil('no service is left', async () => (await fixture.onServer()).length === 0)
     expect(await fixture.existing()).toEqual(objectsOf(number))
@@ -236,6 +247,26 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
     ])
   })
 
+  const patience = { timeoutMilliseconds: limits.minutes }
+
+  /** Those that are not being deleted. */
+  const kept = async (fixture: Previews): Promise<readonly ServiceInstance[]> =>
+    (await instances(fixture)).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+
+  /** Waits until each of so many previews has a service that is not in `uids`, and adds them: none of them may be ready. */
+  async function untilFresh(fixture: Previews, uids: Set<string>, count: number): Promise<void> {
+    const fresh = await waitUntil(
+      'each has another service',
+      async () => {
+        const found = (await kept(fixture)).map(({ metadata }) => metadata.uid ?? '').filter(uid => !uids.has(uid))
+        if (found.length === count) return found
+        throw new Error(`${found.length} of ${count}`)
+      },
+      patience,
+    )
+    for (const uid of fresh) uids.add(uid)
+  }
+
   test('fifty-four cycles of opening and closing, with webhooks lost and doubled, leave nothing on the server', {
     timeout: timeLimit(600_000),
   }, async () => {
@@ -243,25 +274,15 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
     const numbers: number[] = []
     for (const branch of ['a', 'b', 'c', 'd', 'e', 'f']) numbers.push((await opened(fixture, branch)).number)
     const uids = new Set<string>()
+    const turn = async (state: 'open' | 'closed', webhooks: number): Promise<void> => {
+      await Promise.all(numbers.map(number => setState(number, state)))
+      for (let webhook = 0; webhook < webhooks; webhook++) await fixture.wakePipeline()
+    }
     for (let round = 0; round < 9; round++) {
-      // Of every second round some are closed while they are being made.
-      await waitUntil(`round ${round}: each has another service`, async () => {
-        const found = (await instances(fixture)).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-        const fresh = found.filter(({ metadata }) => !uids.has(metadata.uid ?? ''))
-        if (fresh.length < numbers.length) throw new Error(`${fresh.length} of ${numbers.length}`)
-        for (const { metadata } of fresh) uids.add(metadata.uid ?? '')
-        return true
-      }, { timeoutMilliseconds: limits.minutes })
-      for (const state of ['closed', 'open'] as const) {
-        if (state === 'open' && round === 8) continue
-        await Promise.all(numbers.map(number => setState(number, state)))
-        for (let webhook = 0; webhook < round % 3; webhook++) await fixture.wakePipeline()
-        if (state === 'closed')
-          await waitUntil('all are closed', async () => {
-            const left = (await instances(fixture)).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-            return left.length === 0
-          }, { timeoutMilliseconds: limits.minutes })
-      }
+      if (round > 0) await turn('open', round % 3)
+      await untilFresh(fixture, uids, numbers.length)
+      await turn('closed', (round + 1) % 3)
+      await waitUntil('all are closed', async () => (await kept(fixture)).length === 0, patience)
     }
     expect(uids.size).toBe(54)
     await untilNothingIsLeft(fixture)

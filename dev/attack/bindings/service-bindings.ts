@@ -116,7 +116,12 @@ export const bindingAttacks: readonly Attack[] = [
     attempts: world =>
       apiAttempts(
         world,
-        ([['gary', neighbourNamespace], ['dave', tenantNamespace]] as const).flatMap(([as, namespace]) =>
+        (
+          [
+            ['gary', neighbourNamespace],
+            ['dave', tenantNamespace],
+          ] as const
+        ).flatMap(([as, namespace]) =>
           [{ ownerReferences: [pipelineOwner] }, { labels: { 'sekisho.dev/app-pipeline': 'shop' } }].map(metadata => ({
             as,
             method: 'POST' as const,

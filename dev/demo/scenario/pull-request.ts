@@ -22,11 +22,7 @@ export type Origin = { readonly who: Person; readonly branch: string; readonly f
 export type PullRequest = ReturnType<typeof pullRequestOf>
 
 /** Closes pull requests that an earlier run left open from there. */
-export async function closeEarlier(
-  demo: DemoContext,
-  { who, branch, fork }: Origin,
-  pipeline = pipelineName,
-): Promise<void> {
+export async function closeEarlier(demo: DemoContext, { who, branch, fork }: Origin, pipeline = pipelineName): Promise<void> {
   const path = repositoryOf(pipeline)
   const owner = fork?.split('/')[0] ?? tenantNamespace
   const query = `state=open&head=${encodeURIComponent(`${owner}:${branch}`)}`

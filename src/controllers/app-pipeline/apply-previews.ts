@@ -75,6 +75,12 @@ function mustLeave({ action, preview, pull }: Entry, { pipeline, known }: ToAppl
   return split(preview.instances, instanceFactsOf({ pipeline, repository: known.repository, pull })).current.some(isDeleted)
 }
 
+/** A service that it uses was deleted before it: a hook that waits for one would wait in vain. */
+function usesEnded({ application, instances }: Preview): boolean {
+  const used = new Set(application?.spec.services?.map(({ instance }) => instance))
+  return instances.some(instance => isDeleted(instance) && used.has(instance.metadata.name))
+}
+
 /** Resolves to how long hooks may still take. @throws KubeError */
 export async function removePreviews(
   deps: Pick<ApplyDeps, 'client' | 'clock' | 'fieldManager'>,
@@ -84,8 +90,7 @@ export async function removePreviews(
   const { client, clock, fieldManager } = deps
   const waits: number[] = []
   for (const preview of previews) {
-    // The hook could not use a service that ends already.
-    const hook = preview.instances.some(isDeleted) ? undefined : spec.hooks?.deleted
+    const hook = usesEnded(preview) ? undefined : spec.hooks?.deleted
     const ofHook = await removeOwned({ client, clock, fieldManager, hook }, [preview])
     waits.push(...ofHook)
     if (ofHook.length === 0) await removeInstances(deps, preview.instances)

@@ -5,7 +5,7 @@ import { type AppPipeline, ownsApplications, appPipelineReasons as reasons } fro
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { standingOf } from '../kit/owned-application/state.ts'
+import { type OwnedStanding, standingOf } from '../kit/owned-application/state.ts'
 import type { Refusal } from '../kit/refusal.ts'
 import { changeTime } from '../kit/repository/change-times.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
@@ -57,7 +57,7 @@ function standing(entry: Entry, observation: Observation): Standing {
 }
 
 /** An entry that keeps or holds something may have been made in this very run: the cache shows it later. */
-function existing({ preview, number, pull }: Entry): Standing {
+function existing({ preview, number, pull }: Entry): OwnedStanding {
   const objects = preview ?? { number, application: undefined, remoteSync: undefined }
   return standingOf(objects, { noun: ownsApplications.noun, isBuilt: true, headCommit: pull?.headCommit })
 }

@@ -23,7 +23,9 @@ test('no two have one name: not those of pull requests, entries, classes or AppP
         { ...a, entry: { ...a.entry, class: b.entry.class } },
         { ...a, entry: { ...a.entry, name: b.entry.name } },
       ]
-      const distinct = new Set(variants.map(one => JSON.stringify([one.pipeline.uid, one.number, one.entry.name, one.entry.class])))
+      const distinct = new Set(
+        variants.map(one => JSON.stringify([one.pipeline.uid, one.number, one.entry.name, one.entry.class])),
+      )
       expect(new Set(variants.map(nameOf)).size).toBe(distinct.size)
       for (const one of variants) expect(nameOf(one)).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])$/)
     }),

@@ -4,7 +4,11 @@ import { previewInstanceName } from '../../../api/apps/app-pipeline/services.ts'
 import { type AppPipeline, appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
-import { type ServiceInstance, serviceInstanceReasons, serviceInstance as serviceInstances } from '../../../api/services/service-instance.ts'
+import {
+  type ServiceInstance,
+  serviceInstanceReasons,
+  serviceInstance as serviceInstances,
+} from '../../../api/services/service-instance.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { OwnedStanding } from '../../kit/owned-application/state.ts'
 
