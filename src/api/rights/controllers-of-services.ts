@@ -37,7 +37,7 @@ export const controllersRightsOfServices: readonly Right[] = [
     group: `services.${domain}`,
     resources: ['serviceinstances'],
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: ['src/controllers/app-pipeline/apply-previews.ts', 'src/controllers/kit/owned-application/ensure-owned.ts'],
+    usedBy: ['src/controllers/app-pipeline/apply-previews.ts'],
   },
   // The policies by which pods reach the servers of their services.
   {
