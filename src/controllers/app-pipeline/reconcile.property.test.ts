@@ -1,7 +1,7 @@
 // The invariant of previews over thousands of histories: pull requests change, webhooks are lost, doubled and late, GitHub
 // fails and contradicts itself, caches are behind, processes end between any two writes. In the end the previews are exactly
-// those of the open pull requests that pass, each with the service that it has for itself, nothing was removed in doubt, and with the AppPipeline all goes. On a real
-// platform: test/integration/preview-invariant.test.ts.
+// those of the open pull requests that pass, each with the service that it has for itself, nothing was removed in doubt, and
+// with the AppPipeline all goes. On a real platform: test/integration/preview-invariant.test.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'

@@ -1,6 +1,6 @@
-// The Applications, RemoteSyncs and ServiceInstances that another object owns are written by the platform, from that object. What a person adds
-// to a preview, say, would reach the code of a pull request, which may come from a fork, and no template, policy or review
-// would show it.
+// The Applications, RemoteSyncs and ServiceInstances that another object owns are written by the platform, from that object. What
+// a person adds to a preview, say, would reach the code of a pull request, which may come from a fork, and no template, policy or
+// review would show it.
 import { application } from '../../../api/apps/application.ts'
 import { remoteSync } from '../../../api/apps/remote-sync.ts'
 import { ownerKinds } from '../../../api/registry.ts'
