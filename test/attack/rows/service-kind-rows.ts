@@ -180,7 +180,11 @@ export const serviceKindFixtures: readonly Existing[] = [
   { path: classes, object: serviceClass('held') },
   { path: instances, object: instance('held') },
   { path: bindings, object: binding('held') },
-  { path: instances, object: instance('of-preview'), controlledBy: `${apps}/namespaces/acme/apppipelines/dave` },
+  {
+    path: instances,
+    object: { ...instance('of-preview'), spec: { class: 'held', whenDeleted: 'Delete' } },
+    controlledBy: `${apps}/namespaces/acme/apppipelines/dave`,
+  },
   { path: instances, object: instance('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
   { path: bindings, object: binding('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
 ]
