@@ -19,9 +19,10 @@ const developmentRooms = {
   'command-line': '',
   github: '',
   postgres: 'cluster',
+  versitygw: 'cluster',
   images: 'cluster',
   kpack: 'cluster|images',
-  up: 'cluster|postgres|images',
+  up: 'cluster|postgres|images|versitygw',
   demo: 'cluster|up|images',
   attack: 'cluster|up|demo',
   generate: 'github|attack|up',
@@ -256,6 +257,16 @@ module.exports = {
           '^(src/(store|data-services/adapters/postgresql)|test/integration/data-services[.]test|test/fixtures/database-services[.]ts)',
       },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
+    },
+    {
+      name: 'aws-only-in-the-adapter',
+      severity: 'error',
+      comment: 'Use src/data-services/adapters/s3: it owns keys, limits and errors of stores of buckets.',
+      from: {
+        path: '^(src|dev|test)',
+        pathNot: '^(src/data-services/adapters/s3/|test/integration/bucket-store[.]test)',
+      },
+      to: { path: 'node_modules/@(aws-sdk|smithy)/' },
     },
     layer(
       'pg-in-database-audit-inbox',

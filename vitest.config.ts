@@ -38,6 +38,8 @@ process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 export default defineConfig({
   test: {
     sequence: { sequencer: FileSequencer },
+    // The line that is printed of a failed test has what was wrong in it; by default it says `[ Array(1) ]`.
+    chaiConfig: { truncateThreshold: 600 },
     projects: [
       {
         test: {

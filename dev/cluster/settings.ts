@@ -46,6 +46,10 @@ export type ClusterSettings = {
   readonly postgresPort: number
   /** The PostgreSQL that tenants share, on the node address. */
   readonly tenantsPostgresPort: number
+  /** S3 of the store of buckets that tenants share, on the node address. */
+  readonly tenantsStorePort: number
+  /** IAM of that store: only the platform and people on this machine use it. */
+  readonly tenantsStoreIamPort: number
   readonly podCidr: string
   readonly podGateway: string
   readonly serviceCidr: string
@@ -123,6 +127,8 @@ export function readClusterSettings(
     ingressTlsPort: port('SEKISHO_INGRESS_TLS_PORT', 8446),
     postgresPort: port('SEKISHO_POSTGRES_PORT', 5432),
     tenantsPostgresPort: port('SEKISHO_TENANTS_POSTGRES_PORT', 5433),
+    tenantsStorePort: port('SEKISHO_TENANTS_STORE_PORT', 7070),
+    tenantsStoreIamPort: port('SEKISHO_TENANTS_STORE_IAM_PORT', 7071),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',
     serviceCidr: '10.96.0.0/12',

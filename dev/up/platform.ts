@@ -14,11 +14,14 @@ import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry
 import { up as clusterUp } from '../cluster/up.ts'
 import { databaseFolder } from '../postgres/platform-server.ts'
 import { tenantsServerFolder } from '../postgres/tenants-server.ts'
+import { tenantsStoreFolder } from '../versitygw/tenants-store.ts'
 import { ensureGitHub, githubFolder, type LocalGitHub } from './github.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { forgetIntent } from './layers/intent.ts'
 import { forgetLayer, switchingOf } from './layers/switch.ts'
 import type { Mode } from './mode.ts'
+import { offerBuckets } from './offers/buckets.ts'
+import { offerDatabases } from './offers/databases.ts'
 import { admissionClientSettings } from './overlay/admission-trust.ts'
 import { writeOverlay } from './overlay/overlay.ts'
 import { migrateDatabase } from './rollout/migration.ts'
@@ -28,7 +31,6 @@ import { applyProductionSecrets, applyStandaloneSecrets, type SecretValues } fro
 import { apiServerUrl, mountedRegistryAuthority, platformSettings, registryAliases } from './settings-map.ts'
 import { applyFoundations, applyGitHubApp, bindPlatformAdmin, issuerAnswers, pushedImages, rolledOut, runTool } from './steps.ts'
 import { forgetHomes, formInCluster, removeFormer } from './switch-form.ts'
-import { offerDatabases } from './tenants-database.ts'
 
 /** Resolves to the form that runs then: the one that was asked for, else the one that ran, else the standalone form. */
 export async function platformUp(settings: ClusterSettings, progress: Progress, asked: Mode | undefined): Promise<Mode> {
@@ -67,6 +69,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
   await progress.step('platform ready', () => platformReady(kubectl, settings, mode))
   await progress.step('layers', () => endLayersOff({ settings, progress }))
   await progress.step('databases for tenants', () => offerDatabases(kubectl, settings, progress))
+  await progress.step('buckets for tenants', () => offerBuckets(kubectl, settings, progress))
   // kpack pulls and pushes the builder with a credential that the platform makes, and asks the platform for tokens.
   await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
   return mode
@@ -148,6 +151,7 @@ export async function forgetLocalState(settings: ClusterSettings): Promise<void>
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(databaseFolder(settings), { recursive: true, force: true })
   await rm(tenantsServerFolder(settings), { recursive: true, force: true })
+  await rm(tenantsStoreFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
   await forgetIntent(settings.stateFolder)
   await forgetHomes(settings)

@@ -51,6 +51,7 @@ import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
 import { createServiceProxyController } from './service-proxy/index.ts'
 import { createServiceProxyMetrics } from './service-proxy/metrics.ts'
+import { createServiceRecordControllers } from './service-records/index.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
@@ -135,11 +136,12 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
   const { desk, githubApps, certificateAuthorities } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
+  const endpointsOf = async (name: string) => (await githubApps.get(name)).endpoints
   /** For kinds that follow a repository. */
   const following = {
     meter,
     tokens: desk,
-    endpointsOf: async (name: string) => (await githubApps.get(name)).endpoints,
+    endpointsOf,
     sweepMilliseconds: settings.sweepSeconds * 1000,
   }
   const accounts = {
@@ -173,6 +175,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createAppSecretController({ ...shared, keys: appSecrets.keys }),
     createApplicationController({ ...shared, ...domains, ...{ renderer, ingress, registry, certificateIssuers, tags } }),
     createDomainClaimController(shared),
+    ...createServiceRecordControllers(onGitHub),
     createAppPipelineController({ ...shared, ...following, ingress }),
     createPreviewApprovalController({ ...shared, ...following, audit: store.audit }),
     createRemoteSyncController({
@@ -204,7 +207,7 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
     createGitHubReportController({
       ...shared,
       tokens: desk,
-      endpointsOf: async name => (await githubApps.get(name)).endpoints,
+      endpointsOf,
       appIdOf: async name => (await githubApps.get(name)).appId,
       publicUrl: settings.publicUrl,
     }),

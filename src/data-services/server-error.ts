@@ -1,6 +1,7 @@
 // What an error of a server means for the object that waits for it. Pure. No text of it has a password.
 import { AppError, messageOf } from '../lib/errors.ts'
 import { codeOf } from './adapters/postgresql/server.ts'
+import { StoreError } from './adapters/s3/store-error.ts'
 
 /** `away`: ask again. `login`: the password of the administrator is refused. `refused`: it answered, and said no. */
 export type ServerTrouble = { readonly kind: 'away' | 'login' | 'refused'; readonly message: string }
@@ -13,6 +14,7 @@ const passing = /^(08|53|57|55P03)/
 
 /** @throws the error when it is none of a server */
 export function troubleOf(error: unknown): ServerTrouble {
+  if (error instanceof StoreError) return { kind: error.kind, message: error.message.slice(0, maxText) }
   const cause = error instanceof AppError && error.code === 'unavailable' ? error.cause : error
   const code = codeOf(cause)
   const message = messageOf(error).slice(0, maxText)

@@ -11,12 +11,21 @@ export type Log = {
   readonly child: (fields: LogFields) => Log
 }
 
+/**
+ * Without a boundary in front: an escape ends in a letter or digit, as in `\nghs_…` of JSON and `%3Aghs_…` of an address. Linear in
+ * the text, which strangers write: a JWT is looked for once in each word that ends as one does.
+ */
 const tokenShapes =
-  /\b(gh[a-z]_[A-Za-z0-9._-]{20,}|skr_[A-Za-z0-9_-]{40,}|github_pat_[A-Za-z0-9_]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9._-]{20,})/g
+  /gh[a-z]_[A-Za-z0-9._-]{20,}|skr_[A-Za-z0-9_-]{40,}|github_pat_[A-Za-z0-9_]{20,}|(?<![\w-])(?=[\w-]*\.[\w.-]{20})((?:(?!gh[a-z]_)[\w-])*?)eyJ[\w-]{10,}\.[\w.-]{20,}/g
 
 /** Replaces everything that has the shape of a token. Apply it also to external texts before they reach a status or an Event. */
 export function redactTokens(text: string): string {
-  return text.replace(tokenShapes, '[redacted]')
+  return text.replace(tokenShapes, '$1[redacted]')
+}
+
+/** The last `most` characters, redacted; a word through which the cut goes is left out, because half a token is not found. */
+export function redactedTail(text: string, most: number): string {
+  return redactTokens(text.length <= most ? text : text.slice(-most).replace(/^[\w.-]+/, ''))
 }
 
 /** JSON lines on standard output, with tokens redacted. */

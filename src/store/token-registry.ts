@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
+import { createDeliveries } from './tokens/deliveries.ts'
 import { createBackwardsWatch, toleratedStepMilliseconds } from './tokens/backwards-watch.ts'
 import {
   type EndedTokens,
@@ -158,13 +159,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
       if (row === undefined) throw new AppError('conflict', 'the registry has no open intent for this token')
       recent.minted(row)
     },
-    async recordDelivered(id) {
-      const { count } = await tokens.updateMany({
-        where: { id, state: 'minted' },
-        data: { deliveredAt: clock.now(), deliveries: { increment: 1 } },
-      })
-      if (count !== 1) throw new AppError('conflict', 'the token was revoked before it could be delivered')
-    },
+    recordDelivered: createDeliveries({ prisma, clock }),
     async markRevoking(ids, reason) {
       await tokens.updateMany({
         where: { id: { in: [...ids] }, state: 'minted' },

@@ -42,6 +42,38 @@ test('nobody but platform admins connects into a build namespace', async () => {
   expect((await send(dave, elsewhere)).message).toContain('does not have a host assigned')
 })
 
+test('a platform admin who is no admin of the tenant approves by break-glass alone, and may deny', async () => {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const [name, apiGroup] = ['attack-answers', 'rbac.authorization.k8s.io']
+  const rules = [{ apiGroups: ['github.sekisho.dev'], resources: ['grantapprovals'], verbs: ['create'] }]
+  const rbac = `/apis/${apiVersion}`
+  await cluster.admin.call('POST', `${rbac}/clusterroles`, { apiVersion, kind: 'ClusterRole', metadata: { name }, rules })
+  await cluster.admin.call('POST', `${rbac}/clusterrolebindings`, {
+    ...{ apiVersion, kind: 'ClusterRoleBinding', metadata: { name } },
+    ...{ subjects: [{ apiGroup, kind: 'Group', name }], roleRef: { apiGroup, kind: 'ClusterRole', name } },
+  })
+  const answers = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/grantapprovals?dryRun=All'
+  const send = (as: typeof dave, spec: object = {}) =>
+    cluster.as(as, 'POST', answers, {
+      apiVersion: 'github.sekisho.dev/v1alpha1',
+      kind: 'GrantApproval',
+      metadata: { generateName: 'answer-' },
+      spec: { grant: { name: 'held', uid: 'u' }, answer: 'Approve', reason: 'fine', requestedBy: as.user, ...spec },
+    })
+  const administrator = { user: platformAdministrator.user, groups: [name] }
+  const adminOfTenant = { user: dave.user, groups: [name] }
+  await waitUntil('the role to hold', async () => (await send(administrator)).status === 201)
+  await install('administrators-approvals')
+  await waitUntil('the approval is refused', async () => (await send(administrator)).status === 403)
+  expect(judged(await send(administrator))).toEqual(by('administrators-approvals'))
+  expect((await send(administrator)).message).toContain('--break-glass')
+  expect((await send(administrator, { breakGlass: true, lifetimeSeconds: 600 })).status).toBe(201)
+  expect((await send(administrator, { answer: 'Deny' })).status).toBe(201)
+  expect((await send(adminOfTenant)).status).toBe(201)
+  // Who has `approve` there is an admin of the tenant as well.
+  expect((await send(platformAdministrator)).status).toBe(201)
+})
+
 test('while a grant names a ServiceAccount, only kubelets and platform admins get its tokens', async () => {
   const ask = (as: typeof dave, name = 'deployer') => cluster.as(as, 'POST', `${tokenOf('acme', name)}?dryRun=All`, tokenRequest)
   expect((await ask(dave)).status).toBe(201)

@@ -10,12 +10,14 @@ import { gitProxy } from './git-proxy/index.ts'
 import { halts } from './halts/index.ts'
 import type { Bench } from './harness/bench.ts'
 import { inbox } from './inbox/index.ts'
+import { installations } from './installations/index.ts'
 import { memory } from './memory/index.ts'
 import { podStart } from './pod-start/index.ts'
 import { policy } from './policy/index.ts'
 import { previews, previewsAtOnce, previewsAtRest, previewsCycles } from './previews/index.ts'
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
+import { tokenEndpoint } from './token-endpoint/index.ts'
 import { watch } from './watch/index.ts'
 
 export const benches: readonly Bench[] = [
@@ -31,6 +33,7 @@ export const benches: readonly Bench[] = [
   commandLine,
   gitProxy,
   halts,
+  installations,
   memory,
   podStart,
   policy,
@@ -39,4 +42,5 @@ export const benches: readonly Bench[] = [
   previewsAtRest,
   previewsCycles,
   pushToUrl,
+  tokenEndpoint,
 ]

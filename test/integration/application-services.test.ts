@@ -6,7 +6,12 @@ import { type Application, application } from '../../src/api/apps/application.ts
 import { release } from '../../src/api/apps/release.ts'
 import { deployments, networkPolicies, secrets } from '../../src/api/builtin/index.ts'
 import { ownedBindingName } from '../../src/api/services/application-services.ts'
-import { bindingSecretKeys, bindingSecretName, bindingSecretType } from '../../src/api/services/binding-secret.ts'
+import {
+  bindingSecretKeys,
+  bindingSecretName,
+  bindingSecretType,
+  rolledOutAnnotation,
+} from '../../src/api/services/binding-secret.ts'
 import { type ServiceBinding, serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
@@ -163,6 +168,19 @@ test('the credential arrives, opens the way to its server, and another one repla
     [1, 'First'],
     [2, 'CredentialReplaced'],
   ])
+  // The former one lives on: once no pod has it, that is said, and data-services ends it.
+  await untilReady(on, 'Available')
+  const issuedAt = '2026-01-01T00:00:00Z'
+  const slots = [
+    { slot: 'a', state: 'Draining', issuedAt },
+    { slot: 'b', state: 'Delivered', issuedAt },
+  ]
+  const replaced = { binding: { name: secret }, version: 2, slots, conditions: [condition('Delivered', 'delivered', binding)] }
+  await report(on, binding, replaced)
+  await waitUntil('all pods have the second credential', async () => {
+    const found = await client.get(serviceBinding, { namespace, name: bindingOf() })
+    return found?.metadata.annotations?.[rolledOutAnnotation] === '2' || undefined
+  })
   // A credential that was delivered goes on while its server does not answer, and so do changes of the Application.
   const status = { binding: { name: secret }, version: 2, conditions: [condition('ServerUnreachable', 'no answer', binding)] }
   await report(on, binding, status)

@@ -98,6 +98,31 @@ const refused: Readonly<Record<string, Case>> = {
     spec: { ...grantSpec, repositories: [] },
     says: /spec\.repositories/,
   },
+  'a grant without a list of repositories': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: null },
+    says: /spec\.repositories/,
+  },
+  'a grant for a repository by its number': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: [4001] },
+    says: /spec\.repositories\[0\]/,
+  },
+  'a grant for a repository by its number as text': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: ['4001'] },
+    says: /spec\.repositories\[0\]/,
+  },
+  'a grant for more than fifty repositories': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: Array.from({ length: 51 }, (_none, at) => `acme/r${at}`) },
+    says: /spec\.repositories: Too many/,
+  },
+  'a grant that leaves its permissions out': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, permissions: undefined },
+    says: /spec\.permissions/,
+  },
   'a grant for a repository without an owner': {
     kind: 'RepositoryGrant',
     spec: { ...grantSpec, repositories: ['shop'] },

@@ -6,15 +6,18 @@ import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postg
 import { secrets } from '../../src/api/builtin/index.ts'
 import { dataServicesNamespace } from '../../src/api/names.ts'
 import type { ResourceType } from '../../src/api/resource.ts'
+import { rolledOutAnnotation } from '../../src/api/services/binding-secret.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { tenantMark } from '../../src/data-services/adapters/postgresql/identifiers.ts'
 import { createParts } from '../../src/data-services/parts.ts'
 import { createServiceBindingController } from '../../src/data-services/service-binding/index.ts'
 import { createServiceClassController } from '../../src/data-services/service-class/index.ts'
 import { createServiceInstanceController } from '../../src/data-services/service-instance/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
@@ -61,7 +64,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     const own = restrictedTo(await withClientOf('sekisho-data-services'), namespace)
     const narrow = recording(onlyNamed(onlyNamed(own, serviceClass, namespace), tenant, namespace), writes)
     let skew = 0
-    const clock = { ...systemClock, now: () => new Date(Date.now() + skew) }
+    const clock = { ...systemClock, now: () => new Date(Date.now() + skew), monotonic: () => performance.now() + skew }
     const start = (by: (client: KubeClient) => KubeClient = client => client) =>
       startManager(
         by(narrow),
@@ -247,6 +250,105 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     on.later(31 * 24 * 60 * minute)
     await on.touch(serviceBinding, 'shop')
     await at(3, on)
+  })
+
+  test('what drains ends early once all pods have the other one, and nobody is connected by it', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const first = await on.values()
+    const session = new pg.Client({ connectionString: first['uri'] })
+    session.on('error', () => undefined)
+    await session.connect()
+    onTestFinished(() => session.end().catch(() => undefined))
+    on.later(1000)
+    await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
+    await at(2, on)
+    const key = { namespace: on.namespace, name: 'shop' }
+    const controllers = await withClientOf('sekisho-controllers')
+    const told = { metadata: { annotations: { [rolledOutAnnotation]: '2' } } }
+    await controllers.mergePatch(serviceBinding, key, told, { fieldManager: 'sekisho.dev/application' })
+    await on.touch(serviceBinding, 'shop')
+    expect(await session.query('SELECT 1 AS one')).toMatchObject({ rows: [{ one: 1 }] })
+    expect((await on.ready()).status?.slots).toHaveLength(2)
+    await session.end()
+    const left = await waitUntil('the former credential has ended', async () => {
+      const found = await on.client.get(serviceBinding, key)
+      return found?.status?.slots?.length === 1 ? found : undefined
+    })
+    expect(left.status).toMatchObject({ slots: [{ slot: 'b', state: 'Delivered' }], ended: [{ slot: 'a' }] })
+    await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
+  })
+
+  test('over its plan writes end after the grace, also for a credential that is issued then, and come back when it fits', async () => {
+    const on = await running()
+    const plans = [{ name: 'small', default: true, limits: { connections: 5, storage: '24Mi' } }]
+    await on.apply(serviceClass, on.namespace, { ...on.classSpec, plans }, '')
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    const { uri = '' } = await on.values()
+    /** When it was measured again. */
+    const ofPlan = async (reason: string, milliseconds = 2 * minute) => {
+      on.later(milliseconds)
+      await on.touch(serviceInstance, 'db')
+      return waitUntil(`the plan is ${reason}`, async () => {
+        const found = await on.client.get(serviceInstance, { namespace: on.namespace, name: 'db' })
+        const ready = findCondition(found?.status?.conditions, 'Ready')
+        return findCondition(found?.status?.conditions, 'WithinPlan')?.reason === reason ? { found, ready } : undefined
+      })
+    }
+    await ofPlan('WithinPlan')
+    await query(uri, 'CREATE TABLE filled AS SELECT repeat(md5(n::text), 40) AS text FROM generate_series(1, 20000) n')
+    const { found, ready } = await ofPlan('OverPlan')
+    expect(ready).toMatchObject({ status: 'True', message: expect.stringContaining('nothing can be written any more from') })
+    expect(found?.status?.usage?.overSince).toBeDefined()
+    await query(uri, `INSERT INTO filled VALUES ('in the grace')`)
+    const ended = await ofPlan('WritesEnded', 61 * minute)
+    expect(ended.ready).toMatchObject({ status: 'False', reason: 'WritesEnded' })
+    const insert = async (to: string): Promise<string> =>
+      query(to, `INSERT INTO filled VALUES ('x')`).then(
+        () => 'written',
+        (error: unknown) => String((error as { code?: string }).code),
+      )
+    await waitUntil('writes are refused', async () => (await insert(uri)) === '42501' || undefined)
+    on.later(1000)
+    await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
+    await at(2, on)
+    const second = (await on.values())['uri'] ?? ''
+    expect(await insert(second)).toBe('42501')
+    expect(await query(second, `DELETE FROM filled WHERE text = 'in the grace' RETURNING text`)).toHaveLength(1)
+    await ofPlan('WritesEnded')
+    await query(second, 'TRUNCATE filled')
+    expect((await ofPlan('WithinPlan')).ready).toMatchObject({ status: 'True', reason: 'Provisioned' })
+    for (const to of [uri, second]) expect(await insert(to)).toBe('written')
+  })
+
+  test('a tenant keeps so many databases, and one more is said; with the Tenant gone it is kept all the same', async () => {
+    const on = await running()
+    await on.instance()
+    const id = (await on.instanceReady()).status?.externalId ?? ''
+    const uid = (await on.client.get(tenant, { name: on.namespace }))?.metadata.uid ?? ''
+    const kept = `sekisho kept ${tenantMark(uid)} 2026-01-01`
+    for (let n = 0; n < 10; n++) {
+      await asAdmin(`CREATE DATABASE kept_${n} ALLOW_CONNECTIONS false`)
+      await asAdmin(`COMMENT ON DATABASE kept_${n} IS '${kept}'`)
+    }
+    const key = { namespace: on.namespace, name: 'db' }
+    await on.client.delete(serviceInstance, key)
+    const refused = await on.instanceReady('KeptTooMany')
+    expect(findCondition(refused.status?.conditions, 'Ready')?.message).toContain('keeps 10 databases for this tenant')
+    await on.client.delete(tenant, { name: on.namespace })
+    await waitUntil(
+      'the Tenant is gone',
+      async () => (await on.client.get(tenant, { name: on.namespace })) === undefined || undefined,
+    )
+    await on.touch(serviceInstance, 'db')
+    await gone(on.client, serviceInstance, key)
+    const marks = await asAdmin(`SELECT shobj_description(oid, 'pg_database') AS mark FROM pg_database WHERE datname = '${id}'`)
+    expect(marks).toEqual([{ mark: expect.stringContaining('sekisho kept ') }])
+    for (let n = 0; n < 10; n++) await asAdmin(`DROP DATABASE kept_${n}`)
   })
 
   test('what drains ends when it is due, also while the instance is not ready and nothing can be issued', async () => {

@@ -107,7 +107,7 @@ describe('an admin of the tenant', () => {
     const grant = await waiting('publish')
     expect((await open('olivia', '')).text).toContain('Grants that wait for approval')
     const page = await open('olivia')
-    for (const part of ['read contents', `${namespace}/shop</span> (id 4001)`, 'ServiceAccount release', '0 of 2, 2 missing'])
+    for (const part of ['contents: read', `${namespace}/shop</span> (id 4001)`, 'ServiceAccount release', '0 of 2, 2 missing'])
       expect(page.text).toContain(part)
     const answered = await (await formOf('olivia', grant)).submit({ answer: 'Approve', reason: 'tags are cut by the pipeline' })
     expect(answered.url).toBe(path('/grants'))

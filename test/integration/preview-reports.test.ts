@@ -6,11 +6,13 @@ import { createComment, deleteComment } from '../../dev/github/actions/pull-requ
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
+import { ownedBindingName } from '../../src/api/services/application-services.ts'
+import { bindingSecretName } from '../../src/api/services/binding-secret.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
 import { brokerUrl } from '../fixtures/remote-sync-objects.ts'
-import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
+import { database, shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 let quick: QuickGitHub
 let github: RunningEmulator
@@ -67,18 +69,23 @@ test('one comment, a deployment and a status follow a preview from its build to 
   // A person does not want it: it comes back with the next state, once.
   const [comment] = comments()
   if (comment) deleteComment(participant('olivia'), comment)
-  const values = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'appsecret-shop', namespace: fixture.namespace } }
-  await fixture.client.create(secrets, { ...values, data: { KEY: btoa('hunter-hunter-2') } }, { fieldManager: 'test' })
-  const message = 'cannot reach db with hunter-hunter-2 @acme/owners ```\n![x](http://evil.test/x) <img src=x> https://evil.test'
+  const holds = (name: string, data: Record<string, string>) => {
+    const metadata = { name, namespace: fixture.namespace }
+    return fixture.client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data }, { fieldManager: 'test' })
+  }
+  await holds('appsecret-shop', { KEY: btoa('hunter-hunter-2') })
+  await holds(bindingSecretName(ownedBindingName(row.application, database)), { password: btoa('credential-of-db') })
+  const message =
+    'cannot reach db with hunter-hunter-2 credential-of-db @acme/owners ```\n![x](http://evil.test/x) <img src=x> https://evil.test'
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message }])
   await shows('the comment says failed', () => comments().at(0)?.body.includes(': failed**') === true)
   await fixture.reported(number)
   expect(comments()).toHaveLength(1)
   expect(comments()[0]?.id).not.toBe(comment?.id)
   const { body = '' } = comments()[0] ?? {}
-  expect(body).not.toContain('hunter-hunter-2')
+  expect(body).not.toMatch(/hunter-hunter-2|credential-of-db/)
   expect(body).toContain(
-    '````text\ncannot reach db with [redacted] @acme/owners ```\n![x](http://evil.test/x) <img src=x> https://evil.test\n````',
+    '````text\ncannot reach db with [redacted] [redacted] @acme/owners ```\n![x](http://evil.test/x) <img src=x> https://evil.test\n````',
   )
 
   await fixture.report([])

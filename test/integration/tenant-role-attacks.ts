@@ -42,6 +42,8 @@ export function tenantRoleAttacks(tenant: string) {
         type: 'application/json-patch+json',
       },
     ],
+    ['update', { method: 'PUT', path: secret, body: object('v1', 'Secret') }],
+    ['dry-run update', { method: 'PUT', path: `${secret}${dryRun}`, body: object('v1', 'Secret') }],
     ['strategic patch', { method: 'PATCH', path: secret, body: {}, type: 'application/strategic-merge-patch+json' }],
     ['delete', { method: 'DELETE', path: secret }],
     ['dry-run delete', { method: 'DELETE', path: `${secret}${dryRun}` }],
@@ -174,6 +176,14 @@ export function tenantRoleAttacks(tenant: string) {
         method: 'POST',
         path: `${rbac}/namespaces/${tenant}/rolebindings`,
         body: binding('RoleBinding', 'cluster-admin', everybody),
+      },
+    ],
+    [
+      'RoleBinding to cluster-admin of the group of cluster administrators',
+      {
+        method: 'POST',
+        path: `${rbac}/namespaces/${tenant}/rolebindings`,
+        body: binding('RoleBinding', 'cluster-admin', { ...everybody, name: 'system:masters' }),
       },
     ],
     [

@@ -120,8 +120,13 @@ export function unused(calls: readonly Call[]): readonly string[] {
         right.resources.flatMap(resource =>
           right.verbs
             .filter(verb => !own.some(call => covers(right, resource, verb, call)))
-            .map(verb => `${name}: ${verb} ${right.group}/${resource} in ${right.place}`),
+            .map(verb => `${name}: ${verb} ${right.group}/${resource}${namesOf(right)} in ${right.place}`),
         ),
       )
   })
+}
+
+function namesOf({ names, namePrefix }: Right): string {
+  if (namePrefix !== undefined) return ` ${namePrefix}…`
+  return names === undefined ? '' : ` ${names.join(' ')}`
 }

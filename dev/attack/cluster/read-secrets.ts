@@ -10,6 +10,10 @@ const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 const empty = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } })
 
+/** What the API server gives who lists page by page, made by hand: the page from there on. */
+const nextPage = (namespace: string): string =>
+  Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 1, start: `${namespace}/\u0000` })).toString('base64url')
+
 /** Every request that answers with Secrets of a namespace: reads, and the writes that are reads. */
 function requests(as: Actor, namespace: string, name: string): readonly ApiAttempt[] {
   const all = corePath(namespace, 'secrets')
@@ -24,6 +28,7 @@ function requests(as: Actor, namespace: string, name: string): readonly ApiAttem
     get(all),
     get(one),
     get(`${all}?limit=1`),
+    get(`${all}?limit=1&continue=${encodeURIComponent(nextPage(namespace))}`),
     get(`${all}?fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`),
     get(`${all}?fieldSelector=${encodeURIComponent('metadata.name!=x')}`),
     get(`${all}?labelSelector=${encodeURIComponent('!nothing')}`),
@@ -35,6 +40,7 @@ function requests(as: Actor, namespace: string, name: string): readonly ApiAttem
     get(all, metadataOnly),
     get(one, 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'),
     { as, method: 'PATCH', path: one, json: {}, contentType: mergePatch, name: `merge patch {} of ${one}` },
+    { as, method: 'PUT', path: one, json: empty(name), name: `dry update of ${one}`, dry: true },
     {
       as,
       method: 'PATCH',

@@ -5,7 +5,7 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { ProbeResult } from '../agent/probe.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
-import { listens, platformAddress } from '../world/targets.ts'
+import { listens, platformAddress, platformAddresses } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 
 /** `address`: where this host looks whether the place listens, when `host` is a name that it cannot resolve. */
@@ -179,7 +179,7 @@ export const networkAttacks: readonly Attack[] = [
     name: 'network/what-answers',
     as: 'a pod of globex without a credential',
     against: 'the places behind the network policies, should a connection come through',
-    tries: 'Asks kubelet, API server, admission, source store and metrics for what they hold, over HTTP.',
+    tries: 'Asks kubelet, API server, admission, authorizer, source store and metrics for what they hold, over HTTP.',
     expected: ['network', 'kubelet', 'authentication', 'broker', 'absent'],
     attempts: async world => {
       await requireControls(world)
@@ -192,6 +192,12 @@ const review = JSON.stringify({
   apiVersion: 'admission.k8s.io/v1',
   kind: 'AdmissionReview',
   request: { uid: 'x', kind: { kind: 'Pod' }, resource: { resource: 'pods' }, operation: 'CREATE' },
+})
+
+const accessReview = JSON.stringify({
+  apiVersion: 'authorization.k8s.io/v1',
+  kind: 'SubjectAccessReview',
+  spec: { user: 'system:admin', resourceAttributes: { verb: 'get', resource: 'secrets', name: 'ghtok-x', namespace: 'acme' } },
 })
 
 function answers({ targets, settings, probe }: World): readonly Attempt[] {
@@ -216,6 +222,10 @@ function answers({ targets, settings, probe }: World): readonly Attempt[] {
     status === 401 || status === 403 ? stopped(layer, `${status} ${text}`) : succeeded(`${status} ${text}`)
   const nothing = (status: number, text: string): Verdict =>
     status === 404 ? stopped('absent', `404 ${text}`) : succeeded(`${status} ${text}`)
+  // The authorizer is optional.
+  const reviewed = platformAddresses(targets, 9445).map(address =>
+    ask('the authorizer for a verdict', `https://${address}:9445/authorize`, refusedBy('authentication'), accessReview),
+  )
   return [
     ask('the kubelet for its pods', `https://${node}:10250/pods`, refusedBy('kubelet')),
     ask(
@@ -229,6 +239,7 @@ function answers({ targets, settings, probe }: World): readonly Attempt[] {
     ask('etcd for its keys', `http://${node}:${settings.ports.etcdClient}/v2/keys`, refusedBy('authentication')),
     ask('admission for a verdict', `https://${admission}:9443/validate`, refusedBy('authentication'), review),
     ask('admission for a change', `https://${admission}:9443/mutate`, refusedBy('authentication'), review),
+    ...reviewed,
     ask('the source store for a list', `http://${source}:8081/`, nothing),
     ask(
       'the source store for a guess',

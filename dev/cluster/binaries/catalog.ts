@@ -192,6 +192,16 @@ export const catalog = {
     tags: [],
     coldBuild: '3 minutes on 2 cores',
   },
+  versitygw: {
+    name: 'versitygw',
+    version: '1.8.0',
+    module: 'versitygw',
+    builds: { versitygw: 'github.com/versity/versitygw/cmd/versitygw' },
+    links: {},
+    ldflags: ['-s', '-w', '-X main.Version=v1.8.0'],
+    tags: [],
+    coldBuild: '1 minute on 2 cores',
+  },
   promtool: {
     name: 'promtool',
     version: '3.13.5',

@@ -3,15 +3,15 @@
 import { type CatalogEntry, catalog } from './catalog.ts'
 import { type BinaryDeps, ensureBinary } from './ensure-binary.ts'
 
-const { lifecycle, kpack, buildkit, gvisor, promtool, ...ofCluster } = catalog
+const { lifecycle, kpack, buildkit, gvisor, promtool, versitygw, ...ofCluster } = catalog
 
 async function inOrder(entries: readonly CatalogEntry[], deps: BinaryDeps): Promise<void> {
   for (const entry of entries) await ensureBinary(entry, deps)
 }
 
-/** Those that are needed last, when a cluster runs: for builds on it. */
+/** Those that are needed last, when a cluster runs: for builds on it, and for buckets. */
 export function ensureBuildPrograms(deps: BinaryDeps): Promise<void> {
-  return inOrder([lifecycle, kpack, buildkit], deps)
+  return inOrder([lifecycle, kpack, buildkit, versitygw], deps)
 }
 
 /** Two at a time: one fetches modules or links while the other compiles. */

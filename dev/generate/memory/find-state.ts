@@ -9,6 +9,7 @@ import ts from 'typescript'
 export const stateOwners: Readonly<Record<string, string>> = {
   BoundedMap: 'src/lib/bounded-map.ts',
   SingleFlight: 'src/lib/single-flight.ts',
+  FollowingFlight: 'src/lib/single-flight.ts',
   createKeyedBuckets: 'src/lib/limits/keyed-buckets.ts',
   createFairLimit: 'src/lib/limits/fair-limit.ts',
   createKeyedMutex: 'src/lib/limits/keyed-mutex.ts',

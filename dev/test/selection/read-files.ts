@@ -54,5 +54,5 @@ export const readFiles: readonly ReadFiles[] = [
 /** What runs on pods is built from these, and what brings it there. */
 export const platformFiles: readonly string[] = [
   'src/**',
-  'dev/{up,cluster,images,kpack,demo,attack,github,postgres,buildkit,command-line}/**',
+  'dev/{up,cluster,images,kpack,demo,attack,github,postgres,versitygw,buildkit,command-line}/**',
 ]

@@ -8,7 +8,8 @@ import { patchOf } from './part.ts'
 type Rule = { readonly to: readonly object[]; readonly ports: readonly object[] }
 
 export function networkPatches(settings: ClusterSettings, mode: Mode): readonly object[] {
-  const { nodeAddress, podGateway, podCidr, registryPort, ports, postgresPort, tenantsPostgresPort } = settings
+  const { nodeAddress, podGateway, podCidr, registryPort, ports, postgresPort } = settings
+  const ofTenants = [settings.tenantsPostgresPort, settings.tenantsStorePort, settings.tenantsStoreIamPort]
   const node = [nodeAddress, podGateway].map(address => ({ ipBlock: { cidr: `${address}/32` } }))
   const tcp = (port: number) => ({ protocol: 'TCP', port })
   const toNode = (...numbers: readonly number[]): Rule => ({ to: node, ports: numbers.map(tcp) })
@@ -18,7 +19,7 @@ export function networkPatches(settings: ClusterSettings, mode: Mode): readonly 
     patchOf({ kind: 'NetworkPolicy', name }, { op: 'replace', path, value })
   const database = mode === 'production' ? [postgresPort] : []
   // One pod is both in the standalone form.
-  const tenants = mode === 'standalone' ? [tenantsPostgresPort] : []
+  const tenants = mode === 'standalone' ? ofTenants : []
   return [
     replace('sekisho-admission', '/spec/ingress', [{ from: node, ports: [tcp(9443)] }]),
     replace('sekisho-access-records', '/spec/ingress', [{ from: node, ports: [tcp(9444)] }]),
@@ -30,7 +31,7 @@ export function networkPatches(settings: ClusterSettings, mode: Mode): readonly 
       '/spec/egress/-',
       toNode(ports.apiServer, githubPort, registryPort, ...database, ...tenants),
     ),
-    // It needs nothing but the API server and the server that tenants share.
-    replace('sekisho-data-services-egress', '/spec/egress', [toNode(ports.apiServer, tenantsPostgresPort)]),
+    // It needs nothing but the API server and the servers that tenants share.
+    replace('sekisho-data-services-egress', '/spec/egress', [toNode(ports.apiServer, ...ofTenants)]),
   ]
 }

@@ -8,6 +8,7 @@ import { roleWriters } from './access/role-writers.ts'
 import { accountWriters } from './accounts/account-writers.ts'
 import { applicationPodCommands } from './accounts/application-pod-commands.ts'
 import { applicationPods } from './accounts/application-pods.ts'
+import { administratorsApprovals } from './approvals/administrators-approvals.ts'
 import { breakGlassWriters } from './approvals/break-glass-writers.ts'
 import { grantApprovalWriters } from './approvals/grant-approval-writers.ts'
 import { previewApprovalWriters } from './approvals/preview-approval-writers.ts'
@@ -137,6 +138,7 @@ export const policyRules: readonly PolicyRule[] = [
   haltedPersons,
   haltedPersonsElsewhere,
   haltedAnswers,
+  administratorsApprovals,
 ]
 
 /** About our own identities; as policies only. */

@@ -10,6 +10,7 @@ import { haltAuditEvents } from './events/halt-events.ts'
 import { ownerAuditEvents } from './events/owner-events.ts'
 import { platformAuditEvents } from './events/platform-events.ts'
 import { previewAuditEvents } from './events/preview-events.ts'
+import { serviceAuditEvents } from './events/service-events.ts'
 import { tokenAuditEvents } from './events/token-events.ts'
 
 const person = 'The person, as `github|<host>|<numeric user id>`.'
@@ -191,6 +192,7 @@ export const auditEvents = {
   ...gitAuditEvents,
   ...haltAuditEvents,
   ...previewAuditEvents,
+  ...serviceAuditEvents,
   ...grantAuditEvents,
   ...platformAuditEvents,
 } as const satisfies Readonly<Record<string, AuditEvent>>

@@ -30,6 +30,12 @@ const reasons = defineReasons({
 /** Reasons of the condition Ready. */
 export const grantApprovalReasons = reasons.names
 
+/**
+ * By which a platform admin who is an admin of the tenant, too, is told from one who is not; the role of a tenant's admins has
+ * it. Virtual: no request of the API has this verb.
+ */
+export const approvalRight = { group: 'github.sekisho.dev', resource: 'repositorygrants', verb: 'approve' } as const
+
 export const grantApproval = defineKind({
   group: 'github',
   kind: 'GrantApproval',

@@ -6,6 +6,7 @@ import type { Right } from './right.ts'
 
 const applicationCaches = 'src/controllers/application/index.ts'
 const applicationWrites = 'src/controllers/application/objects/apply-objects.ts'
+const serviceRecords = 'src/controllers/service-records/index.ts'
 const ownedBindings = 'src/controllers/application/services/owned-bindings.ts'
 
 export const controllersRightsOfServices: readonly Right[] = [
@@ -14,7 +15,15 @@ export const controllersRightsOfServices: readonly Right[] = [
     group: `services.${domain}`,
     resources: ['serviceclasses', 'serviceinstances', 'servicebindings'],
     verbs: ['list', 'watch'],
-    usedBy: [applicationCaches, 'src/controllers/app-pipeline/index.ts'],
+    usedBy: [applicationCaches, 'src/controllers/app-pipeline/index.ts', serviceRecords],
+  },
+  // Whether pods of an Application, or commands, are older than a credential.
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['pods'],
+    verbs: ['list'],
+    usedBy: ['src/controllers/application/services/rolled-out.ts'],
   },
   // Credentials of services: what a report on GitHub must not repeat.
   {
@@ -30,7 +39,15 @@ export const controllersRightsOfServices: readonly Right[] = [
     group: `services.${domain}`,
     resources: ['servicebindings'],
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [ownedBindings],
+    usedBy: [ownedBindings, 'src/controllers/application/services/rolled-out.ts'],
+  },
+  // The finalizers that keep services until the audit log has what became of them.
+  {
+    place: 'application',
+    group: `services.${domain}`,
+    resources: ['serviceinstances', 'servicebindings'],
+    verbs: ['patch'],
+    usedBy: ['src/controllers/service-records/reconcile.ts'],
   },
   {
     place: 'application',

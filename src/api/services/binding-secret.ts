@@ -23,6 +23,12 @@ export const bindingProvider = 'sekisho'
 /** On the Secret: `status.version` of its ServiceBinding, with the credential that it holds. */
 export const bindingVersionAnnotation = `${domain}/binding-version`
 
+/**
+ * On a ServiceBinding that an Application owns, from the controllers: the version of the credential that all its pods have, and
+ * every command of `sekisho run` for it. An earlier one ends when nobody is connected by it.
+ */
+export const rolledOutAnnotation = `${domain}/rolled-out-version`
+
 /** The keys that the Secret always has. With a private authority it also has `ca.crt`. */
 export const bindingSecretKeys = [
   'type',

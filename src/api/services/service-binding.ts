@@ -125,6 +125,19 @@ export const serviceBinding = defineKind({
         { description: 'The credentials that may exist on the server, two at most.', max: 2, unique: ['slot'] },
       ),
     ),
+    ended: optional(
+      list(
+        object(
+          {
+            slot: choice(['a', 'b'], { description: 'Which of the two it was.' }),
+            issuedAt: timestamp('When the platform began to make it.'),
+            endedAt: timestamp('When it ended on the server.'),
+          },
+          { description: 'One credential that was delivered, and has ended.' },
+        ),
+        { description: 'The last ones that ended, newest first. The audit log has all of them.', max: 8 },
+      ),
+    ),
   },
   conditions: {
     Issued: 'The server has the credential.',

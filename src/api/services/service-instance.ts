@@ -10,6 +10,8 @@ import { databaseExtensionField } from './extensions.ts'
 const reasons = defineReasons({
   ready: {
     Provisioned: 'The instance exists on the server, and can be used.',
+    WithinPlan: 'The instance takes less space than its plan has.',
+    NearPlan: 'The instance takes nearly as much space as its plan has: 80 % or more. Make room, or choose a larger plan.',
   },
   progress: {
     Provisioning: 'The platform is making the instance on the server.',
@@ -29,6 +31,12 @@ const reasons = defineReasons({
     ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
     NameTaken:
       'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
+    KeptTooMany:
+      'It is being deleted with `whenDeleted: Keep`, and the server keeps as many databases for this tenant as it may. The message has the number and what to do.',
+    OverPlan:
+      'The instance takes more space than its plan has. The message says from when on nothing can be written any more, and what to do.',
+    WritesEnded:
+      'The instance took more space than its plan has for an hour, or twice as much. Its credentials read, delete and truncate, and write again by themselves when it takes less than 90 % of its plan.',
     InUse:
       'It is being deleted, and ServiceBindings still use it. The message names them: delete them, or the Applications that own them.',
   },
@@ -122,11 +130,13 @@ export const serviceInstance = defineKind({
     ),
     version: optional(text({ description: 'The version of the server, such as `15.18`.', max: 64 })),
     plan: optional(text({ description: 'The plan that the instance has.', max: 63 })),
+    end: optional(choice(['Kept', 'Deleted'], { description: 'What became of the data, once this object is being deleted.' })),
     usage: optional(
       object(
         {
           storage: bytes({ description: 'How much space it takes on the server.', most: '1Ei' }),
           measuredAt: timestamp('When that was measured.'),
+          overSince: optional(timestamp('Since when it takes more than its plan has. Absent while it does not.')),
         },
         { description: 'What the instance uses.' },
       ),
@@ -134,6 +144,7 @@ export const serviceInstance = defineKind({
   },
   conditions: {
     Provisioned: 'The instance exists on the server.',
+    WithinPlan: 'The instance takes no more space than its plan has.',
     Ready: 'Applications can use the instance.',
   },
   reasons,

@@ -25,7 +25,13 @@ test('there is a role for every name, and an admin has the rights of a developer
   const halting = verbs.map(verb => `${verb} halts.github.sekisho.dev`)
   const policies = [...verbs, 'delete'].map(verb => `${verb} grantpolicies.github.sekisho.dev`)
   const approving = ['create', 'delete'].map(verb => `${verb} grantapprovals.github.sekisho.dev`)
-  expect([...admin.difference(developer)]).toEqual([...approving, ...policies, ...halting, 'list auditentries.sekisho.dev'])
+  expect([...admin.difference(developer)]).toEqual([
+    ...approving,
+    ...policies,
+    ...halting,
+    'approve repositorygrants.github.sekisho.dev',
+    'list auditentries.sekisho.dev',
+  ])
 })
 
 describe.each([...rolesByName])('%s', (name, rules) => {
@@ -67,7 +73,8 @@ describe.each([...rolesByName])('%s', (name, rules) => {
     for (const kind of kinds) {
       if (!kind.namespaced) expect(kind.options.tenantAccess, kind.plural).toBeUndefined()
       const ending = ` ${kind.plural}.${kind.group}`
-      const verbs = verbsOf(name, kind).map(verb => verb + ending)
+      const isApproval = name === tenantRoles.admin && kind.plural === 'repositorygrants'
+      const verbs = [...verbsOf(name, kind), ...(isApproval ? ['approve'] : [])].map(verb => verb + ending)
       expect(granted.filter(right => right.endsWith(ending)).sort()).toEqual(verbs.sort())
     }
   })

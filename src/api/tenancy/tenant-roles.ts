@@ -2,6 +2,7 @@
 // built-in kinds are the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must
 // never contain a wildcard.
 import { auditReading } from '../audit/audit-access.ts'
+import { approvalRight } from '../github/grant-approval.ts'
 import type { TenantAccess } from '../kind.ts'
 import { buildLogAccess, tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
@@ -51,6 +52,8 @@ const buildLogs: RoleRule = rule(
   [`${buildLogAccess.resource}/${buildLogAccess.subresource}`],
   [buildLogAccess.verb],
 )
+
+const approval: RoleRule = rule(approvalRight.group, [approvalRight.resource], [approvalRight.verb])
 
 const auditLog: RoleRule = rule(auditReading.group, [auditReading.resource], [auditReading.verb])
 
@@ -133,7 +136,7 @@ export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
   return new Map([
     [tenantRoles.viewer, [...builtInReads, ...kindRules(() => read), buildLogs]],
     [tenantRoles.developer, writer('developer')],
-    [tenantRoles.admin, [...writer('admin'), auditLog]],
+    [tenantRoles.admin, [...writer('admin'), approval, auditLog]],
     [tenantRoles.auditor, tenantAuditorRules],
   ])
 }

@@ -1,9 +1,10 @@
 // The grants of a tenant that wait for people, as one person may see them: RBAC is asked about RepositoryGrants, about the
 // answers to them, and whether this person may answer. What is refused and what does not exist have the same answer. Grants come
 // from a cache; answers are read when somebody looks, bounded.
-import { type GrantApproval, grantApproval } from '../../api/github/grant-approval.ts'
+import { approvalRight, type GrantApproval, grantApproval } from '../../api/github/grant-approval.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keptObject } from '../../api/kept-object.ts'
+import { platformAdministration } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -62,7 +63,12 @@ export function createVisibleGrants({ reviews, grants, kube, people }: VisibleGr
   const onGrants = { group: repositoryGrant.group, resource: repositoryGrant.plural }
   const onAnswers = { group: grantApproval.group, resource: grantApproval.plural }
   const allows = (identity: Identity, question: AccessQuestion) => reviews.allows(identity, question)
-  const mayAnswer = (identity: Identity, namespace: string) => allows(identity, { ...onAnswers, verb: 'create', namespace })
+  /** As RBAC and the policy `administrators-approvals` let a person: platform admins create answers for break-glass. */
+  const mayAnswer = async (identity: Identity, namespace: string): Promise<boolean> => {
+    const mayCreate = await allows(identity, { ...onAnswers, verb: 'create', namespace })
+    if (!mayCreate || !(await allows(identity, platformAdministration))) return mayCreate
+    return allows(identity, { ...approvalRight, namespace })
+  }
 
   async function answersIn(namespace: string): Promise<readonly GrantApproval[]> {
     try {

@@ -1,7 +1,7 @@
 // Brings one Application to what its spec asks for, in three stages: release (which one is to run), objects (those that its chart
 // renders) and rollout (what became of it). Facts are gathered and decided about first; the status is reported here, once.
 // Order: ServiceBindings, DomainClaims, the Release and its job, what the status must name beforehand, new and changed objects,
-// prune, the status, then ServiceBindings that nothing uses any more go.
+// prune, the status, then ServiceBindings that nothing uses any more go, and it is said which credentials all pods have.
 // A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
@@ -32,10 +32,11 @@ import type { ManifestSource } from './rendering/manifest-source.ts'
 import { readFailedChecks } from './rollout/read-failed-checks.ts'
 import { unreadyIn } from './rollout/unanswered.ts'
 import { ensureBindings, removeBindings } from './services/owned-bindings.ts'
+import { tellRolledOut } from './services/rolled-out.ts'
 
 export type ApplicationDeps = GatherDeps &
   Omit<ReleaseDeps, 'live'> & {
-    readonly client: Pick<KubeClient, 'get' | 'snapshot' | 'create' | 'apply' | 'applyStatus' | 'delete'>
+    readonly client: Pick<KubeClient, 'get' | 'list' | 'snapshot' | 'create' | 'apply' | 'applyStatus' | 'delete'>
     readonly status: StatusWriter<Application>
     /** Of Releases. */
     readonly outcomes: StatusWriter<Release>
@@ -124,6 +125,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const { status, requeueAfterMilliseconds } = observe(facts, step, { now, failedChecks })
   const written = await deps.status.write(step.application, status)
   await removeBindings(deps, written, [facts, step.facts])
+  const untilRolledOut = await tellRolledOut(deps, written, step.facts)
   await keepReleases(deps, facts, status)
-  return requeueAfterSoonest(spec.wait, untilNextAnswer(facts), requeueAfterMilliseconds)
+  return requeueAfterSoonest(spec.wait, untilNextAnswer(facts), requeueAfterMilliseconds, untilRolledOut)
 }

@@ -12,7 +12,7 @@ export type InStep = {
 
 const most = 20_000
 
-// Memory (objects in step with the audit log): uid of a Tenant or RepositoryGrant → the log says what its status says
+// Memory (objects in step with the audit log): uid of a Tenant or grant, or what happened to a service → the log says it
 //   life: the process
 //   bound: 20,000 of each kind, the one found longest ago is compared again
 //   freshness: forgotten before each write about the object, known again after it

@@ -1,11 +1,13 @@
 // Whether a ServiceBinding can have a credential now, and the facts for its slots. Pure.
+import { rolledOutAnnotation } from '../../api/services/binding-secret.ts'
 import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
+import { serviceInstanceReasons } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { OpenServer } from '../servers.ts'
 import { isHeld, type Slot, type SlotFacts } from '../slots/slots.ts'
-import { heldBy } from './desired.ts'
+import { heldBy, versionOf } from './desired.ts'
 import type { Facts } from './gather.ts'
 
 const day = 24 * 60 * 60_000
@@ -43,7 +45,9 @@ export function decide(facts: Facts): Decision {
   const ready = findCondition(instance.status?.conditions, 'Ready')
   const id = instance.status?.externalId
   const plan = serviceClass?.spec.plans.find(one => one.name === instance.status?.plan)
-  if (ready?.status !== 'True' || id === undefined || serviceClass === undefined || plan === undefined)
+  // Over its plan it has credentials that read and delete.
+  const isUsable = ready?.status === 'True' || ready?.reason === serviceInstanceReasons.writesEnded
+  if (!isUsable || id === undefined || serviceClass === undefined || plan === undefined)
     return refuse(reasons.instanceNotReady, `ServiceInstance ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
   if (opened === undefined) return { kind: 'starting' }
   const { maxAgeDays, overlapMinutes } = serviceClass.spec.credentials
@@ -91,6 +95,12 @@ export function drainingOf(facts: Facts): readonly Slot[] {
   return slotsOf(facts.binding).filter(slot => slot.state === 'Draining' && !isHeld(held, slot))
 }
 
+/** Whether the controllers say that of the credential which the Secret holds. Of pods that people make nobody knows. */
+function isRolledOut({ binding, secret }: Facts): boolean {
+  const version = versionOf(secret)
+  return version > 0 && binding.metadata.annotations?.[rolledOutAnnotation] === String(version)
+}
+
 type Seen = Pick<SlotFacts, 'live' | 'idle' | 'now'>
 
 export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: Seen): SlotFacts {
@@ -99,6 +109,7 @@ export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: See
     slots: slotsOf(facts.binding),
     live,
     idle,
+    isRolledOut: isRolledOut(facts),
     held: heldOf(facts),
     rotate: rotate === undefined ? undefined : new Date(rotate),
     maxAgeMilliseconds: ready.maxAgeMilliseconds,

@@ -11,7 +11,7 @@ import { defined } from '../../lib/json/defined.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { namesOf } from '../adapters/postgresql/identifiers.ts'
-import { actsAs, dropLogin, ensureLogin } from '../adapters/postgresql/logins.ts'
+import { dropLogin, ensureLogin } from '../adapters/postgresql/logins.ts'
 import { observe } from '../adapters/postgresql/proof.ts'
 import { judge } from '../proofs/judge.ts'
 import type { Slot } from '../slots/slots.ts'
@@ -31,12 +31,10 @@ export async function issue(deps: Deps, facts: Facts, ready: Ready, slot: Slot):
   const { access } = facts.binding.spec
   const username = loginOf(facts.binding, slot.slot)
   const password = new SecretString(randomBytes(passwordBytes).toString('base64url'))
-  await ensureLogin(server, { id, name: username, access, connections }, password)
-  const proof = judge(
-    access,
-    { login: username, role: actsAs({ id, access }) },
-    await observe(server, id, { username, password }),
-  )
+  const role = await ensureLogin(server, { id, name: username, access, connections }, password)
+  // Over its plan an instance has no credential that writes.
+  const proven = role === namesOf(id).remover ? 'ReadOnly' : access
+  const proof = judge(proven, { login: username, role }, await observe(server, id, { username, password }))
   if (proof.kind !== 'proven') {
     await dropLogin(server, id, username)
     return { reason: proof.kind === 'wider' ? reasons.widerThanAsked : reasons.narrowerThanAsked, message: proof.message }

@@ -7,6 +7,7 @@ import {
   type ServiceBinding,
   serviceBinding as serviceBindings,
 } from '../../api/services/service-binding.ts'
+import { bindingFinalizer } from '../../api/services/service-finalizers.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import { requeueAfterSoonest } from '../../controllers/kit/soonest.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
@@ -15,6 +16,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { dropLogin } from '../adapters/postgresql/logins.ts'
 import { troubleOf } from '../server-error.ts'
@@ -24,7 +26,7 @@ import { decide, drainingOf, heldOf, isOwn, type Ready, restMilliseconds, slotFa
 import { versionOf } from './desired.ts'
 import { type Facts, type GatherDeps, gather, loginOf, readLogins, slotNames } from './gather.ts'
 import { issue, refresh } from './issue.ts'
-import { nextStatus, type Observation } from './status.ts'
+import { endedOf, nextStatus, type Observation } from './status.ts'
 
 export type ServiceBindingDeps = GatherDeps & {
   readonly cache: Pick<Cache<ServiceBinding>, 'get'>
@@ -33,7 +35,6 @@ export type ServiceBindingDeps = GatherDeps & {
   readonly clock: Clock
 }
 
-export const finalizer = 'sekisho.dev/service-binding'
 /** A way from nothing to a delivered credential has three; more would be a machine that turns in a circle. */
 const maxSteps = 10
 const retryMilliseconds = 10_000
@@ -175,6 +176,7 @@ async function end(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<O
   if (opened === undefined) return requeueAfter(openMilliseconds)
   try {
     for (const slot of slotNames) await dropLogin(opened.server, id, loginOf(binding, slot))
+    await sayEnded(deps, binding)
     return undefined
   } catch (error) {
     const { kind, message } = troubleOf(error)
@@ -184,9 +186,15 @@ async function end(deps: ServiceBindingDeps, binding: ServiceBinding): Promise<O
   }
 }
 
+/** For the audit log, which the controllers write before the object is gone. */
+async function sayEnded({ status, clock }: ServiceBindingDeps, binding: ServiceBinding): Promise<void> {
+  const ended = endedOf(binding.status, [], clock.now())
+  await status.write(binding, { ...binding.status, slots: [], ...defined({ ended }) })
+}
+
 /** Idempotent. */
 export function reconcileServiceBinding(deps: ServiceBindingDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
   const { client, cache, status } = deps
-  const kind = { type: serviceBindings, finalizer, client, cache, status }
+  const kind = { type: serviceBindings, finalizer: bindingFinalizer, client, cache, status }
   return reconcileWithFinalizer({ ...kind, keep: object => keep(deps, object), end: object => end(deps, object) }, context)
 }

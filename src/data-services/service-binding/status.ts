@@ -32,6 +32,7 @@ export function nextStatus(binding: ServiceBinding, observation: Observation, no
     conditions: mergeConditions(before?.conditions, conditionsOf(binding, observation), generation, now),
     ...defined({ version, principal }),
     ...(delivered !== undefined || before?.binding !== undefined ? { binding: { name } } : {}),
+    ...defined({ ended: endedOf(before, slots, now) }),
     slots: [...slots]
       .sort((a, b) => compareText(a.slot, b.slot))
       .map(({ slot, state, issuedAt, until }) => ({
@@ -41,6 +42,22 @@ export function nextStatus(binding: ServiceBinding, observation: Observation, no
         ...(until && { until: until.toISOString() }),
       })),
   }
+}
+
+const maxEnded = 8
+
+/** Those that were delivered and are recorded no more have ended. */
+export function endedOf(
+  before: ServiceBinding['status'],
+  slots: readonly Pick<Slot, 'slot' | 'issuedAt'>[],
+  now: Date,
+): ServiceBindingStatus['ended'] {
+  const isLeft = (slot: string, issuedAt: Date): boolean =>
+    slots.some(one => one.slot === slot && one.issuedAt.getTime() === issuedAt.getTime())
+  const gone = (before?.slots ?? []).filter(one => one.state !== 'Making' && !isLeft(one.slot, new Date(one.issuedAt)))
+  if (gone.length === 0) return before?.ended
+  const ended = gone.map(({ slot, issuedAt }) => ({ slot, issuedAt, endedAt: now.toISOString() }))
+  return [...ended, ...(before?.ended ?? [])].slice(0, maxEnded)
 }
 
 function conditionsOf(binding: ServiceBinding, { delivered, refusal, proven, slots }: Observation): readonly WantedCondition[] {

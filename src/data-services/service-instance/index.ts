@@ -19,7 +19,8 @@ export function createServiceInstanceController(parts: DataServicesParts): Contr
   const { client } = manager
   const cache = manager.cache(serviceInstance)
   cache.addIndex(byNamespace, ({ metadata }) => [metadata.namespace ?? ''])
-  const status = createStatusWriter({ type: serviceInstance, fieldManager, client, cache, events })
+  const eventsOn = ['WithinPlan', 'Ready']
+  const status = createStatusWriter({ type: serviceInstance, fieldManager, client, cache, events, eventsOn })
   const classes = manager.cache(serviceClass)
   const tenantsOf = tenantsByNamespace(manager.cache(tenant))
   const deps = { cache, classes, tenantsOf, bindingsOf, client, status, servers, usage, clock }

@@ -3,6 +3,7 @@
 // when no ServiceBinding uses it any more, and by the name that the status has.
 
 import { serviceClassReasons } from '../../api/services/service-class.ts'
+import { instanceFinalizer } from '../../api/services/service-finalizers.ts'
 import {
   serviceInstanceReasons as reasons,
   type ServiceInstance,
@@ -15,13 +16,15 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { dropInstance, type Ensured, ensureExtensions, ensureInstance } from '../adapters/postgresql/instances.ts'
+import { dropInstance, type Ensured, ensureExtensions, ensureInstance, keepInstance } from '../adapters/postgresql/instances.ts'
+import { allowWrites, endWrites, haveEnded } from '../adapters/postgresql/writes.ts'
 import type { DataServicesParts } from '../parts.ts'
 import { troubleOf } from '../server-error.ts'
 import type { OpenServer } from '../servers.ts'
 import { type Decision, decide } from './decide.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
-import { nextStatus, type Observation } from './status.ts'
+import { type PlanStand, planStand } from './plan.ts'
+import { nextStatus, type Observation, standBefore } from './status.ts'
 
 export type ServiceInstanceDeps = GatherDeps & {
   readonly cache: Pick<Cache<ServiceInstance>, 'get'>
@@ -33,10 +36,11 @@ export type ServiceInstanceDeps = GatherDeps & {
 }
 
 export const fieldManager = 'sekisho.dev/service-instance'
-export const finalizer = 'sekisho.dev/service-instance'
 /** The size is looked at again: one query for all instances of a server. */
 const measureMilliseconds = 60_000
 const retryMilliseconds = 10_000
+/** Databases without a ServiceInstance that one server keeps for one tenant. */
+const maxKept = 10
 /** Until the controller of ServiceClasses has opened the server, after a start. */
 const openMilliseconds = 1_000
 
@@ -68,29 +72,59 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
           provisioned: 'False',
           refusal: { reason: reasons.provisioning, message: 'the platform is making the database' },
         })
-  const observation = await provision(deps, { instance: begun, opened, decision })
   const version = facts.serviceClass?.status?.version
-  await write(begun, { id, plan, ...(version && { version }), ...observation })
-  return requeueAfter(observation.refusal === undefined ? measureMilliseconds : retryMilliseconds)
+  const attempt = async (on: ServiceInstance): Promise<Attempt> => {
+    const observation = await provision(deps, { instance: on, opened, decision })
+    const written = await write(on, { id, plan, ...(version && { version }), ...observation })
+    return { written, wait: observation.refusal === undefined ? measureMilliseconds : retryMilliseconds }
+  }
+  const { written, wait } = await attempt(begun)
+  // The status says it before it is done.
+  const isDecided = endsNow(written) && !endsNow(begun)
+  return requeueAfter(isDecided ? (await attempt(written)).wait : wait)
+}
+
+type Attempt = { readonly written: ServiceInstance; readonly wait: number }
+
+function endsNow(instance: ServiceInstance): boolean {
+  return standBefore(instance).standing === 'ended'
 }
 
 type Provision = { readonly instance: ServiceInstance; readonly opened: OpenServer; readonly decision: Kept }
 
 /** Makes it as it is wanted, or says why that was not possible. */
-async function provision({ usage }: ServiceInstanceDeps, { instance, opened, decision }: Provision): Promise<Observation> {
+async function provision(deps: ServiceInstanceDeps, { instance, opened, decision }: Provision): Promise<Observation> {
   const { id, plan, extensions, mayCreate } = decision
   try {
     const ensured = await ensureInstance(opened.server, { id, connections: plan.limits.connections }, mayCreate)
     const lost = lostObservation(ensured)
     if (lost !== undefined) return lost
     if (!isSettled(instance)) await ensureExtensions(opened.server, id, extensions)
-    const storage = await usage(instance.spec.class, id)
+    const storage = await deps.usage(instance.spec.class, id)
+    const stand = await keepToPlan(deps, { instance, opened, decision }, storage)
     const endpoint = { host: opened.host, port: opened.port }
-    return { provisioned: 'True', refusal: undefined, endpoint, ...(storage !== undefined && { storage }) }
+    return { provisioned: 'True', refusal: undefined, endpoint, stand, ...(storage !== undefined && { storage }) }
   } catch (error) {
     const { kind, message } = troubleOf(error)
     return { refusal: { reason: kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable, message } }
   }
+}
+
+/** Ends writes once the status says so, and allows them when it fits again. */
+async function keepToPlan(
+  { clock }: ServiceInstanceDeps,
+  { instance, opened, decision: { id, plan } }: Provision,
+  bytes: number | undefined,
+): Promise<PlanStand> {
+  const { server } = opened
+  const said = standBefore(instance)
+  // An object that is new, or of another generation, asks the server: what was kept can be over its plan.
+  const isEnded = said.standing === 'ended' || (!isSettled(instance) && (await haveEnded(server, id)))
+  const before = isEnded ? { ...said, standing: 'ended' as const } : said
+  const stand = planStand({ before, bytes, plan, now: clock.now() })
+  if (isEnded && stand.standing === 'ended') await endWrites(server, id)
+  if (isEnded && stand.standing !== 'ended') await allowWrites(server, id)
+  return stand
 }
 
 function lostObservation(ensured: Ensured): Observation | undefined {
@@ -110,7 +144,8 @@ function lostObservation(ensured: Ensured): Observation | undefined {
 /** Whether this generation was carried out before. */
 function isSettled({ metadata, status }: ServiceInstance): boolean {
   const ready = findCondition(status?.conditions, 'Ready')
-  return ready?.status === 'True' && ready.observedGeneration === metadata.generation
+  const isDone = ready?.status === 'True' || ready?.reason === reasons.writesEnded
+  return isDone && ready?.observedGeneration === metadata.generation
 }
 
 function isClassReady({ serviceClass }: Facts): boolean {
@@ -134,22 +169,48 @@ async function end(deps: ServiceInstanceDeps, instance: ServiceInstance): Promis
   }
   const id = instance.status?.externalId
   // Without its class there is no way to the server: a platform admin who removed it by force ends what is there.
-  if (id === undefined || instance.spec.whenDeleted === 'Keep' || facts.serviceClass === undefined) return undefined
+  if (id === undefined || facts.serviceClass === undefined) return undefined
   const opened = deps.servers.of(instance.spec.class)
   if (opened === undefined) return requeueAfter(openMilliseconds)
   try {
-    await dropInstance(opened.server, id)
-    return undefined
+    const refusal = await endOnServer(deps, facts, opened, id)
+    if (refusal !== undefined) {
+      await write(refusal)
+      return requeueAfter(measureMilliseconds)
+    }
   } catch (error) {
     const { kind, message } = troubleOf(error)
     await write({ reason: kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable, message })
     return requeueAfter(retryMilliseconds)
   }
+  // For the audit log, which the controllers write before the object is gone.
+  const become = instance.spec.whenDeleted === 'Keep' ? ('Kept' as const) : ('Deleted' as const)
+  await deps.status.write(instance, { ...instance.status, end: become })
+  return undefined
+}
+
+/** Why the data cannot be kept; undefined when they are kept, or gone. Rejects with the error of the server. */
+async function endOnServer(
+  { clock }: ServiceInstanceDeps,
+  { instance, tenant }: Facts,
+  { server }: OpenServer,
+  id: string,
+): Promise<Observation['refusal']> {
+  if (instance.spec.whenDeleted === 'Delete') {
+    await dropInstance(server, id)
+    return undefined
+  }
+  // What is left of a Tenant that goes is kept in any case: its end must not wait for it.
+  const isStaying = tenant !== undefined && tenant.metadata.deletionTimestamp === undefined
+  const most = isStaying ? maxKept : Number.POSITIVE_INFINITY
+  if (await keepInstance(server, id, { tenantUid: tenant?.metadata.uid ?? '', most, since: clock.now() })) return undefined
+  const message = `the server keeps ${maxKept} databases for this tenant, and no more: set whenDeleted of this one to Delete, make and delete those that nobody needs again by their names, or ask a platform admin to drop some`
+  return { reason: reasons.keptTooMany, message }
 }
 
 /** Idempotent. */
 export function reconcileServiceInstance(deps: ServiceInstanceDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
   const { client, cache, status } = deps
-  const kind = { type: serviceInstances, finalizer, client, cache, status }
+  const kind = { type: serviceInstances, finalizer: instanceFinalizer, client, cache, status }
   return reconcileWithFinalizer({ ...kind, keep: object => keep(deps, object), end: object => end(deps, object) }, context)
 }

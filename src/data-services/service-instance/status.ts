@@ -4,6 +4,7 @@ import { findCondition, mergeConditions, type WantedCondition } from '../../kube
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { Plan } from './decide.ts'
+import { type PlanStand, planCondition } from './plan.ts'
 
 export type ServiceInstanceStatus = NonNullable<ServiceInstance['status']>
 
@@ -18,6 +19,8 @@ export type Observation = {
   readonly version?: string
   /** Bytes. */
   readonly storage?: number
+  /** How it stands to its plan. */
+  readonly stand?: PlanStand
 }
 
 const mebibyte = 1024 * 1024
@@ -37,26 +40,59 @@ export function nextStatus(instance: ServiceInstance, observation: Observation, 
       endpoint: endpoint ?? before?.endpoint,
       version: version ?? before?.version,
       plan: plan?.name ?? before?.plan,
-      usage: usageOf(before?.usage, observation.storage, now),
+      usage: usageOf(before?.usage, observation, now),
     }),
   }
 }
 
-function conditionsOf({ status: before }: ServiceInstance, { provisioned, refusal }: Observation): readonly WantedCondition[] {
-  const good = { reason: reasons.provisioned, message: 'the instance exists on the server' }
+function conditionsOf({ status: before }: ServiceInstance, observation: Observation): readonly WantedCondition[] {
+  const { provisioned, stand, plan } = observation
+  const ofPlan = stand === undefined || plan === undefined ? undefined : planCondition(stand, plan)
+  const message = 'the instance exists on the server'
+  const isRemarkable = stand !== undefined && stand.standing !== 'within'
+  const good = { reason: reasons.provisioned, message: isRemarkable ? `${message}; ${ofPlan?.message}` : message }
+  const ended = stand?.standing === 'ended' && ofPlan !== undefined ? ofPlan : undefined
+  const refusal = observation.refusal ?? ended
   const known = findCondition(before?.conditions, 'Provisioned')
-  const now = refusal ?? good
+  const now = observation.refusal ?? { reason: reasons.provisioned, message }
   const kept = known ?? { status: 'Unknown', ...now }
+  const knownOfPlan = ofPlan ?? findCondition(before?.conditions, 'WithinPlan')
   return [
     provisioned === undefined ? { ...kept, type: 'Provisioned' } : { type: 'Provisioned', status: provisioned, ...now },
-    { type: 'Ready', status: refusal === undefined ? 'True' : 'False', ...now },
+    ...(knownOfPlan === undefined ? [] : [knownOfPlan]),
+    { ...(refusal ?? good), type: 'Ready', status: refusal === undefined ? 'True' : 'False' },
   ]
 }
 
-function usageOf(before: ServiceInstanceStatus['usage'], bytes: number | undefined, now: Date): ServiceInstanceStatus['usage'] {
+function usageOf(
+  before: ServiceInstanceStatus['usage'],
+  { storage: bytes, stand }: Observation,
+  now: Date,
+): ServiceInstanceStatus['usage'] {
   if (bytes === undefined) return before
+  const overSince = stand?.overSince?.toISOString()
   const mebibytes = Math.max(1, Math.ceil(bytes / mebibyte))
   const former = /^(\d+)Mi$/.exec(String(before?.storage ?? ''))?.[1]
-  if (former !== undefined && Math.abs(Number(former) - mebibytes) <= Number(former) * notable) return before
-  return { storage: `${mebibytes}Mi`, measuredAt: now.toISOString() }
+  const isNear = former !== undefined && Math.abs(Number(former) - mebibytes) <= Number(former) * notable
+  if (isNear && overSince === wireTimeOf(before?.overSince)) return before
+  return { storage: `${mebibytes}Mi`, measuredAt: now.toISOString(), ...defined({ overSince }) }
 }
+
+const wireTimeOf = (time: string | undefined): string | undefined =>
+  time === undefined ? undefined : new Date(time).toISOString()
+
+/** How it stood to its plan when that was last found, as the status says it. */
+export function standBefore({ status }: ServiceInstance): PlanStand {
+  const overSince = status?.usage?.overSince
+  const reason = findCondition(status?.conditions, 'WithinPlan')?.reason
+  return {
+    standing: standings.find(([name]) => name === reason)?.[1] ?? 'within',
+    overSince: overSince === undefined ? undefined : new Date(overSince),
+  }
+}
+
+const standings: readonly (readonly [string, PlanStand['standing']])[] = [
+  [reasons.nearPlan, 'near'],
+  [reasons.overPlan, 'over'],
+  [reasons.writesEnded, 'ended'],
+]

@@ -10,6 +10,7 @@ const facts = (changes: Partial<SlotFacts>): SlotFacts => ({
   slots: [],
   live: new Set<SlotName>(),
   idle: new Set<SlotName>(),
+  isRolledOut: false,
   held: undefined,
   rotate: undefined,
   maxAgeMilliseconds: 1000 * minute,
@@ -95,8 +96,22 @@ describe('the next step', () => {
   })
 })
 
+test('what drains ends early once all pods have the other one and nobody is connected by it; until then it is looked again soon', () => {
+  const slots = [slot('a', 'Draining', at(-20), at(30)), slot('b', 'Delivered', at(-9))]
+  const present = { slots, live: new Set<SlotName>(['a', 'b']), held: { slot: 'b', issuedAt: at(-9) } as const }
+  const soon = new Date(begin.getTime() + 5_000)
+  const idle = new Set<SlotName>(['a'])
+  expect(nextStep(facts({ ...present, idle, isRolledOut: true }))).toEqual({ kind: 'drop', slot: 'a' })
+  expect(nextStep(facts({ ...present, isRolledOut: true }))).toEqual({ kind: 'wait', until: soon, isReady: true })
+  expect(nextStep(facts({ ...present, idle: new Set<SlotName>(['b']), isRolledOut: true }))).toMatchObject({ kind: 'wait' })
+  // The Secret is gone: who has what is not known any more.
+  const without = nextStep(facts({ ...present, held: undefined, isRolledOut: true, idle: new Set<SlotName>(['b']) }))
+  expect(without).toMatchObject({ kind: 'wait', isReady: false })
+})
+
 type Happening =
   | 'rotate'
+  | 'rolled out'
   | 'secret deleted'
   | { readonly connects: SlotName }
   | { readonly leaves: SlotName }
@@ -113,6 +128,10 @@ class World {
   rotate: Date | undefined
   /** By which slots somebody is connected. */
   readonly busy = new Set<SlotName>()
+  /** Which credentials pods have. */
+  readonly inPods = new Set<string>()
+  /** The one of which it was said that all pods have it. */
+  rolledOut: string | undefined
   /** When each credential that was once delivered may end at the earliest. */
   readonly until = new Map<string, Date>()
   readonly overlap = 60 * minute
@@ -125,6 +144,7 @@ class World {
       slots: this.slots,
       live: new Set(this.live.keys()),
       idle: new Set([...this.live.keys()].filter(name => !this.busy.has(name))),
+      isRolledOut: this.secret !== undefined && this.rolledOut === this.key(this.secret.slot, this.secret.issuedAt),
       held: this.secret,
       rotate: this.rotate,
       maxAgeMilliseconds: 500 * minute,
@@ -153,6 +173,8 @@ class World {
       expect(this.live.get(name)?.proven).toBe(true)
       for (const [other, { issuedAt: before }] of this.live) if (other !== name) this.until.set(this.key(other, before), until)
       this.secret = { slot: name, issuedAt }
+      // Some pod begins at once, long before all of them have it.
+      this.inPods.add(this.key(name, issuedAt))
     })
     part(() => {
       const current = this.slots.find(one => one.slot === name)
@@ -163,10 +185,27 @@ class World {
   happens(event: Happening): void {
     if (event === 'rotate') this.rotate = this.now
     else if (event === 'secret deleted') this.secret = undefined
+    else if (event === 'rolled out') this.rollOut()
     else if ('connects' in event) this.busy.add(event.connects)
     else if ('leaves' in event) this.busy.delete(event.leaves)
     else if ('minutes' in event) this.now = new Date(this.now.getTime() + event.minutes * minute)
     else this.step(event.crashAfter)
+  }
+
+  /** New pods have what the Secret holds, and the others are gone before it is said. */
+  rollOut(): void {
+    if (this.secret === undefined) return
+    this.rolledOut = this.key(this.secret.slot, this.secret.issuedAt)
+    this.inPods.clear()
+    this.inPods.add(this.rolledOut)
+  }
+
+  /** Whether another credential than the present one is wanted now. */
+  isAnotherWanted(): boolean {
+    if (this.secret === undefined) return true
+    const { issuedAt } = this.secret
+    const isAged = this.now.getTime() - issuedAt.getTime() >= 500 * minute
+    return isAged || (this.rotate !== undefined && this.rotate > issuedAt)
   }
 
   end(name: SlotName): void {
@@ -175,8 +214,9 @@ class World {
       const isHeld = this.secret?.slot === name && this.secret.issuedAt.getTime() === login.issuedAt.getTime()
       expect(isHeld, 'what the Secret holds is never ended').toBe(false)
       const until = this.until.get(this.key(name, login.issuedAt))
-      const isOver = until === undefined || until <= this.now || !this.busy.has(name)
-      expect(isOver, 'not before its overlap while somebody is connected').toBe(true)
+      const isUsed = this.busy.has(name) || (this.inPods.has(this.key(name, login.issuedAt)) && !this.isAnotherWanted())
+      const isOver = until === undefined || until <= this.now || !isUsed
+      expect(isOver, 'not before its overlap while somebody is connected, or pods have it').toBe(true)
     }
     this.live.delete(name)
   }
@@ -195,6 +235,7 @@ test('whatever breaks off: at most two live, none delivered unproven, none ended
     { weight: 1, arbitrary: fc.record({ connects: fc.constantFrom<SlotName>('a', 'b') }) },
     { weight: 1, arbitrary: fc.record({ leaves: fc.constantFrom<SlotName>('a', 'b') }) },
     { weight: 1, arbitrary: fc.constant('rotate' as const) },
+    { weight: 2, arbitrary: fc.constant('rolled out' as const) },
     { weight: 1, arbitrary: fc.constant('secret deleted' as const) },
   )
   fc.assert(

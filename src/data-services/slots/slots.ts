@@ -21,6 +21,8 @@ export type SlotFacts = {
   readonly live: ReadonlySet<SlotName>
   /** Those of them by which nobody is connected. */
   readonly idle: ReadonlySet<SlotName>
+  /** Whether all pods that the platform knows have the one that the Secret holds. */
+  readonly isRolledOut: boolean
   /** Which credential the Secret holds; undefined when there is none or nobody can tell. */
   readonly held: { readonly slot: SlotName; readonly issuedAt: Date } | undefined
   /** A credential that was issued before this is to be replaced. */
@@ -41,7 +43,7 @@ export type Step =
   | { readonly kind: 'wait'; readonly until: Date | undefined; readonly isReady: boolean }
 
 const names: readonly SlotName[] = ['a', 'b']
-/** How soon it is looked again whether anybody is connected by the slot that is in the way. */
+/** How soon it is looked again whether anybody is connected by a slot that may end. */
 const lookMilliseconds = 5_000
 
 export function nextStep(facts: SlotFacts): Step {
@@ -75,15 +77,20 @@ export function delivered(slots: readonly Slot[], current: Slot, until: Date): r
 }
 
 /**
- * When its overlap is over. While both slots are taken and another credential is wanted now, as soon as nobody is connected by
- * the one that drains.
+ * When its overlap is over. As soon as nobody is connected by it, once all pods have the other one, or while both slots are taken
+ * and another credential is wanted now.
  */
 function drain(facts: SlotFacts): Step | undefined {
   const { slots, idle, now } = facts
   const draining = slots.find(({ state }) => state === 'Draining')
   if (draining === undefined) return undefined
-  const isInTheWay = isBlocked(facts) && idle.has(draining.slot)
-  return isDue(draining, now) || isInTheWay ? { kind: 'drop', slot: draining.slot } : undefined
+  const mayEnd = idle.has(draining.slot) && (hasRolledOut(facts) || isBlocked(facts))
+  return isDue(draining, now) || mayEnd ? { kind: 'drop', slot: draining.slot } : undefined
+}
+
+/** Of the credential that is recorded as delivered, and that the Secret holds. */
+function hasRolledOut({ slots, held, isRolledOut }: SlotFacts): boolean {
+  return isRolledOut && slots.some(slot => slot.state === 'Delivered' && isHeld(held, slot))
 }
 
 /** Whether another credential is wanted now and no slot is free for it. */
@@ -110,13 +117,14 @@ function renew(facts: SlotFacts): Step {
   const isReady = end !== undefined && end > now
   // It is not wanted any more, such as after its rotation was taken back.
   if (isReady && making !== undefined) return { kind: 'drop', slot: making.slot }
+  const look = new Date(now.getTime() + lookMilliseconds)
+  if (isReady && draining !== undefined && hasRolledOut(facts))
+    return { kind: 'wait', until: earliest(earliest(end, draining.until), look), isReady }
   if (isReady) return { kind: 'wait', until: earliest(end, draining?.until), isReady }
   if (making !== undefined) return { kind: 'issue', slot: making }
   const free = freeSlot(facts)
-  if (free === undefined) {
-    const look = new Date(now.getTime() + lookMilliseconds)
+  if (free === undefined)
     return { kind: 'wait', until: earliest(look, draining?.until), isReady: current !== undefined && isHeld(facts.held, current) }
-  }
   return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }
 }
 

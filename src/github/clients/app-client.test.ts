@@ -1,5 +1,5 @@
 // The App's client against a scripted GitHub: keys, clocks, and what is refused before and after a request.
-import { generateKeyPairSync } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
@@ -52,6 +52,13 @@ function claimsIn(token: string): { readonly iss?: unknown; readonly iat?: unkno
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 }
 
+/** Whether this key signed the JWT. */
+function isSignedBy(key: SecretString, jwt: string): boolean {
+  const [head, body, signature = ''] = jwt.split('.')
+  const signed = Buffer.from(`${head}.${body}`)
+  return verify('RSA-SHA256', signed, createPublicKey(key.reveal()), Buffer.from(signature, 'base64url'))
+}
+
 const bearer = (asked: Asked | undefined): string => (asked?.headers.authorization ?? '').replace('Bearer ', '')
 
 describe('the App JWT', () => {
@@ -87,6 +94,21 @@ describe('the App JWT', () => {
         : { status: 401, body: { message: "'Expiration time' claim ('exp') must be in the future" } },
     )
     await expect(clientFor(github.url, [firstKey], slow).app()).resolves.toMatchObject({ id: 7 })
+  })
+
+  test('an old key that is deleted at GitHub while many mint by it fails none of them', async () => {
+    let accepted = 0
+    await using github = await scriptedGitHub(asked => {
+      const isNew = isSignedBy(secondKey, bearer(asked))
+      // From the tenth token on GitHub knows the new key alone.
+      if (!isNew && accepted >= 10) return { status: 401, body: { message: 'A JSON web token could not be decoded' } }
+      accepted += 1
+      return minted()
+    })
+    const client = clientFor(github.url, [firstKey, secondKey])
+    const made = Array.from({ length: 40 }, (_none, at) => client.mint({ ...mintRequest, installationId: at + 1 }))
+    expect((await Promise.allSettled(made)).filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(accepted).toBe(40)
   })
 
   test('refused by GitHub for every key is an upstream failure with its reason', async () => {

@@ -64,8 +64,8 @@ export type WebhookEncoding = (typeof webhookEncodings)[number]
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
   /**
-   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, or many were requested for this
-   * installation or the App; undefined when one would be.
+   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, nobody signs, or many were requested for
+   * this installation or the App; undefined when one would be.
    */
   readonly mintRefusal: (installationId: number) => AppError | undefined
   /** undefined when this App does not have such an installation. */
@@ -118,14 +118,15 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
   const signed = createAppSigner(deps)
   const pace = createMintPace(deps.clock, deps.isLeader ?? (() => true))
-  const mintRefusal: AppClient['mintRefusal'] = installationId => circuit.refusal() ?? pace.refusal(installationId)
+  const mintRefusal: AppClient['mintRefusal'] = installationId =>
+    circuit.refusal() ?? signed.refusal() ?? pace.refusal(installationId)
 
   const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
     // Before the client's queue: a request that will be refused should not wait in it.
     const refused = circuit.refusal()
     if (refused !== undefined) throw refused
     try {
-      return await signed(request)
+      return await signed.run(request)
     } catch (error) {
       throw githubFailure(error, route, deps.clock.now())
     }

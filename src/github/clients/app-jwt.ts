@@ -7,6 +7,7 @@ import { createAppAuth } from '@octokit/auth-app'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Signer } from '../signing/signer.ts'
+import { createSigningPause, type SigningPause } from '../signing/signing-pause.ts'
 import { headersOf, statusOf } from '../transport/failure.ts'
 
 type Deps = { readonly clientId: string; readonly signers: readonly Signer[]; readonly clock: Clock }
@@ -20,8 +21,12 @@ const marginSeconds = 30
 /** A JWT that cost a request to a key server is used for this long. */
 const reusedMilliseconds = 240_000
 
-/** Runs `work` with an `Authorization` header that GitHub accepts; throws the last refusal when no key works. */
-export type AppSigner = <T>(work: (authorization: string) => Promise<T>) => Promise<T>
+export type AppSigner = {
+  /** Runs `work` with an `Authorization` header that GitHub accepts; throws the last refusal when no key works. */
+  readonly run: <T>(work: (authorization: string) => Promise<T>) => Promise<T>
+  /** Why nothing would be signed now. */
+  readonly refusal: SigningPause['refusal']
+}
 
 /** A clock that is off by at most this is not corrected: the JWT has 30 s of slack on one side. */
 const toleratedSkewSeconds = 5
@@ -37,6 +42,7 @@ export function createAppSigner(deps: Deps): AppSigner {
   let preferred = 0
   let skewSeconds = 0
   const signed = new Map<Signer, Signed>()
+  const pause = createSigningPause(deps.clock)
 
   const sign = async (key: Signer): Promise<string> => {
     const now = deps.clock.now().getTime()
@@ -50,7 +56,7 @@ export function createAppSigner(deps: Deps): AppSigner {
       createJwt: issuer => signedJwt(key, String(issuer), Math.floor(now / 1000) + skewSeconds),
       cache: { get: refuse, set: refuse },
     })
-    const { token: jwt } = await auth({ type: 'app' })
+    const { token: jwt } = await pause.around(() => auth({ type: 'app' }))
     if (key.isRemote) signed.set(key, { jwt, skewSeconds, until: now + reusedMilliseconds })
     return `Bearer ${jwt}`
   }
@@ -68,7 +74,7 @@ export function createAppSigner(deps: Deps): AppSigner {
     }
   }
 
-  return async work => {
+  const run: AppSigner['run'] = async work => {
     let refusal: unknown
     for (let offset = 0; offset < deps.signers.length; offset++) {
       const index = (preferred + offset) % deps.signers.length
@@ -87,6 +93,7 @@ export function createAppSigner(deps: Deps): AppSigner {
     }
     throw refusal
   }
+  return { run, refusal: pause.refusal }
 }
 
 function skewFrom(date: string | number | undefined, now: Date): number | undefined {

@@ -108,6 +108,45 @@ test.each<[string, Parameters<typeof signerWith>[0], object]>([
   expect(github.asked).toEqual([])
 })
 
+test('while nobody signs, the refusal is known before a token is asked for, and ends with a signature', async () => {
+  await using github = await scriptedGitHub(() => app)
+  const clock = createFakeClock(Date.now())
+  let isDown = true
+  let asked = 0
+  const [down, up] = [signerWith({ address: 'https://127.0.0.1:9' }), signerWith()]
+  const signer: Signer = {
+    isRemote: true,
+    sign(bytes) {
+      asked += 1
+      return (isDown ? down : up).sign(bytes)
+    },
+  }
+  const client = clientOf(github.url, [signer], clock)
+  expect(client.mintRefusal(5)).toBeUndefined()
+  const failed = await Promise.allSettled([client.app(), client.app(), client.app()])
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(client.mintRefusal(5)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('signer'),
+    retryAfterSeconds: 5,
+  })
+  const before = asked
+  await expect(client.mint({ installationId: 5, repositoryIds: [1], permissions: { contents: 'read' } })).rejects.toThrow(
+    'signer',
+  )
+  expect([asked, github.asked]).toEqual([before, []])
+  // Each failure makes the next pause longer, up to half a minute.
+  for (const seconds of [5, 5, 8, 16, 30, 30]) {
+    await clock.advance(30_000)
+    await expect(client.app()).rejects.toThrow('signer')
+    expect(client.mintRefusal(5)?.retryAfterSeconds).toBe(seconds)
+  }
+  isDown = false
+  await clock.advance(30_000)
+  await client.app()
+  expect(client.mintRefusal(5)).toBeUndefined()
+})
+
 test('a server whose certificate nobody vouches for gets no token', async () => {
   const { certificateAuthority: _, ...unknown } = facts
   const signer = transitSigner({ ...unknown, mount: 'transit', key: 'github-app', token })

@@ -164,6 +164,20 @@ describe('what wins', () => {
       { effect: 'Allow', rules: ['GrantPolicy/a/write', 'ClusterGrantPolicy/cap/write'] },
     ],
     [
+      'who allows themselves what the platform does not gets nothing by it',
+      [],
+      [policy('own', [{ ...writing, requesters: [{ type: 'Person', id: 42 }] }], 'Replace')],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'no-cluster-grant-policy-allows' },
+    ],
+    [
+      'two policies that contradict each other deny, whichever comes first',
+      [policy('cap', [writing])],
+      [policy('z', [{ ...writing, name: 'never', effect: 'Deny' }]), policy('a', [writing])],
+      request({ contents: 'write' }),
+      { effect: 'Deny', rule: 'GrantPolicy/z/never' },
+    ],
+    [
       'a denial wins over any number of allowances',
       [policy('cap', [writing])],
       [policy('a', [writing]), policy('b', [{ ...writing, name: 'never', effect: 'Deny' }])],

@@ -13,6 +13,9 @@ export type PolicySet = { readonly cluster: PolicyLayer; readonly namespace: Pol
 
 const maxMessage = 900
 
+/** The rule that is named where no policy of the cluster allows something. */
+export const noClusterPolicyAllows = 'no-cluster-grant-policy-allows'
+
 /** Whether there is a policy; without any, the rules of the platform decide alone. */
 export function hasPolicies({ cluster, namespace }: PolicySet): boolean {
   return cluster.digest !== undefined || namespace.digest !== undefined
@@ -154,7 +157,7 @@ const unallowedTexts = {
     text: 'no rule that applies in this namespace allows it to this requester: request less, or an admin of the tenant writes a GrantPolicy that does',
   },
   ClusterGrantPolicy: {
-    rule: 'no-cluster-grant-policy-allows',
+    rule: noClusterPolicyAllows,
     text: 'the platform does not let a tenant allow it to this requester: request less, or a platform admin writes a ClusterGrantPolicy that does',
   },
 }

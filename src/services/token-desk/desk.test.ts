@@ -410,6 +410,40 @@ describe('the token desk', () => {
     expect(state.minted).toHaveLength(3)
   })
 
+  test('of twenty pods over the quota of their tenant each is told when to ask again, and another tenant is not concerned', async () => {
+    const [acme, globex] = [environment(), environment()]
+    const grant = { ...globex.grant, metadata: { ...globex.grant.metadata, namespace: 'globex' } }
+    globex.state.grant = grant
+    globex.state.installation = { ...installationObject, metadata: { ...installationObject.metadata, namespace: 'globex' } }
+    globex.state.tokensPerHour = 1
+    const twenty = Array.from({ length: 20 }, (_none, at) => ({ ...runner, uid: `pod-${at}` }))
+    const answers = await Promise.allSettled([
+      ...twenty.map(pod => globex.desk.request({ ...globex.request, grant, subject: { ...pod, namespace: 'globex' } })),
+      ...twenty.map(subject => acme.desk.request({ ...acme.request, subject })),
+    ])
+    const refused = answers.filter(answer => answer.status === 'rejected')
+    expect(refused.map(({ reason }) => reason)).toEqual(
+      Array.from({ length: 19 }, () => expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 3600 })),
+    )
+    expect([globex.state.minted.length, acme.state.minted.length]).toEqual([1, 20])
+  })
+
+  test('while nobody signs as the App, live tokens go on until their end, nothing new is intended, and no quota is used', async () => {
+    const { state, desk, request } = environment()
+    await desk.request(request)
+    state.tokensPerHour = 2
+    state.mintRefused = new AppError('unavailable', 'the signer of the GitHub App cannot be reached', { retryAfterSeconds: 7 })
+    const other = { ...request, subject: { ...runner, uid: 'second' } }
+    for (let asked = 0; asked < 5; asked++)
+      await expect(desk.request(other)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 7 })
+    expect((await desk.request(request)).token.reveal()).toBe(state.minted[0])
+    clock.advance(901)
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(state.steps.filter(step => step.startsWith('audit token.intended'))).toHaveLength(1)
+    state.mintRefused = undefined
+    await desk.request(other)
+  })
+
   test('a tenant without any tokens is told to ask again in an hour', async () => {
     const { state, desk, request } = environment()
     state.tokensPerHour = 0

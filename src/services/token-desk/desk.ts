@@ -19,6 +19,7 @@ import { mintWithPool, type PoolDeps, type PooledRequest, ratedMembers } from '.
 import { timed } from './reporting/measured-desk.ts'
 import type { DeskMetrics } from './reporting/metrics.ts'
 import { revokeBy } from './revoke.ts'
+import { createSharedReads } from './shared-reads.ts'
 import type { DeliveredToken, TokenDesk, TokenRequest } from './token-desk.ts'
 
 export type TokenDeskDeps = GatherDeps &
@@ -49,7 +50,7 @@ type Admission = { readonly admitted: Admitted; readonly members: readonly Membe
 //   replicas: each: at most one more token, which is registered and counted (test/integration/replicas-controllers.test.ts)
 /** Concurrent equal requests share one mint in this process; across processes the registry's active token is shared. */
 export function createTokenDesk(given: TokenDeskDeps): TokenDesk {
-  const deps: DeskDeps = { ...given, pool: createPoolLimits(given) }
+  const deps: DeskDeps = { ...given, client: createSharedReads(given.client), pool: createPoolLimits(given) }
   const inProgress = new SingleFlight<LiveToken>()
 
   const findOrMint = async (request: TokenRequest, { admitted, members }: Admission): Promise<LiveToken> => {

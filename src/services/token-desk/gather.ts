@@ -6,6 +6,7 @@ import { type Installation, installation as installations } from '../../api/gith
 import type { GrantDelivery } from '../../api/github/repository-grant/delivery.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { platformNamespace } from '../../api/names.ts'
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { GitHubEndpoints } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -37,7 +38,10 @@ export type DeskFacts = {
 }
 
 export type GatherDeps = {
-  readonly client: Pick<KubeClient, 'get' | 'list'>
+  readonly client: Pick<KubeClient, 'get'> & {
+    /** All objects of the namespace. */
+    readonly list: <T extends KubeObject>(type: ResourceType<T>, place: { readonly namespace: string }) => Promise<readonly T[]>
+  }
   /** What this process has observed. */
   readonly cached: {
     readonly grants: Pick<Cache<RepositoryGrant>, 'get'>

@@ -107,6 +107,14 @@ const pushSecret = (spec: object): object => ({
   spec,
 })
 const templated = (name: string): object => ({ template: { templateFrom: [{ secret: { name } }] } })
+const secretStores = '/apis/external-secrets.io/v1alpha2/namespaces/acme/secretstores'
+/** By which an operator would read Secrets of the namespace under an account of it. */
+const secretStore = {
+  apiVersion: 'external-secrets.io/v1alpha2',
+  kind: 'SecretStore',
+  metadata: { name: 'x' },
+  spec: { provider: { kubernetes: { remoteNamespace: 'acme', auth: { serviceAccount: { name: 'default' } } } } },
+}
 const issuers = '/apis/cert-manager.io/v1alpha2/namespaces/acme/issuers'
 const issuer = {
   apiVersion: 'cert-manager.io/v1alpha2',
@@ -150,6 +158,8 @@ const operatorRows: readonly Row[] = [
   ),
   refusedOperator.post('dave pushes it by a template', dave, pushSecrets, pushSecret(templated(own))),
   allowed.post('dave pushes a Secret of his own', dave, pushSecrets, pushSecret(templated('plain'))),
+  refusedOperator.post('dave has External Secrets read the namespace', dave, secretStores, secretStore),
+  allowed.post('a platform admin makes a SecretStore', platformAdministrator, secretStores, secretStore),
   refusedOperator.post('dave has cert-manager send it to his server', dave, issuers, issuer),
   allowed.post('a platform admin makes an Issuer', platformAdministrator, issuers, issuer),
   refusedOperator.patch('dave moves one that an administrator made to his server', dave, `${gitRepositories}/of-administrator`, {

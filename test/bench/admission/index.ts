@@ -33,8 +33,8 @@ export const admission: Bench = {
   title: `AdmissionReviews of 1.5 to 7 KB over TLS, ${concurrency} under way`,
   budgetSeconds: 540,
   async open({ note, scale, folder }): Promise<OpenBench> {
-    const path = await ensureGoPeer('admission-go', note)
-    const barePath = await ensureGoPeer('admission-go', note, ['bare'])
+    const path = await ensureGoPeer('webhooks-go', note, ['admission'])
+    const barePath = await ensureGoPeer('webhooks-go', note, ['admission', 'bare'])
     const { authority, args } = await certificateFiles(folder)
     const programs = {
       ours: {

@@ -35,8 +35,8 @@ export const authorizer: Bench = {
   title: `SubjectAccessReviews of 0.5 to 2 KB over TLS, ${concurrency} under way`,
   budgetSeconds: 540,
   async open({ note, scale, folder }): Promise<OpenBench> {
-    const path = await ensureGoPeer('authorizer-go', note)
-    const barePath = await ensureGoPeer('authorizer-go', note, ['bare'])
+    const path = await ensureGoPeer('webhooks-go', note, ['authorizer'])
+    const barePath = await ensureGoPeer('webhooks-go', note, ['authorizer', 'bare'])
     const { authority, args } = await certificateFiles(folder)
     const own = join(import.meta.dirname, 'authorizer-process.ts')
     const ours: ProgramOptions = { name: 'our authorizer', path: process.execPath, args: [...platformNodeOptions, own, ...args] }

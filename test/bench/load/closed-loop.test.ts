@@ -106,6 +106,29 @@ describe.each(['http/1.1', 'h2'] as const)('closed-loop load by %s', protocol =>
   })
 })
 
+test('connections come from addresses of their own where the plan says so', async () => {
+  const addresses = new Set<string | undefined>()
+  const server = createServer((from, to) => {
+    addresses.add(from.socket.remoteAddress)
+    from.resume()
+    to.end('done')
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+  })
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const plan = { port, protocol: 'http/1.1', connections: 3, streams: 1, warmUpRequests: 9 } as const
+  const requests = [request('anything', { expectedText: 'done' })]
+  for (const ownAddresses of [true, false]) {
+    const { warmUp, close } = await openClosedLoop({ ...plan, requests, ownAddresses })
+    expect(await warmUp()).toBe(0)
+    close()
+  }
+  expect([...addresses].sort()).toEqual(['127.0.0.1', '127.1.0.1', '127.1.0.2', '127.1.0.3'])
+})
+
 test('in an open loop the wait for a slow server counts, and the number of requests follows the clock', async () => {
   let busyUntil = 0
   // Serves one request after the other, 20 ms each: half as many as are due.

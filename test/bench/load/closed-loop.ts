@@ -31,15 +31,26 @@ export type ClosedLoop = {
   readonly close: () => void
 }
 
-async function openSocket(plan: LoadPlan): Promise<Duplex> {
+/** An address of loopback for each number up to 64,000. */
+export function addressOf(number: number): string {
+  return `127.1.${Math.floor(number / 250)}.${1 + (number % 250)}`
+}
+
+/** `number` of the connection. @throws when the server speaks another protocol than the plan's */
+export async function openSocket(
+  plan: Pick<LoadPlan, 'port' | 'authority' | 'protocol' | 'ownAddresses'>,
+  number: number,
+): Promise<Duplex> {
+  const from = plan.ownAddresses === true ? { localAddress: addressOf(number) } : {}
   if (plan.authority === undefined) {
-    const socket = connectPlain({ port: plan.port, host: '127.0.0.1', noDelay: true })
+    const socket = connectPlain({ port: plan.port, host: '127.0.0.1', noDelay: true, ...from })
     await once(socket, 'connect')
     return socket
   }
   const socket = connectTls({
     port: plan.port,
     host: '127.0.0.1',
+    ...from,
     servername: 'localhost',
     ca: plan.authority,
     ALPNProtocols: [plan.protocol],
@@ -56,7 +67,7 @@ export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
   const requests = plan.requests.map(request => prepare(request, plan.uniqueHeader))
   const open = plan.protocol === 'h2' ? http2Connection : http1Connection
   const connections: Connection[] = []
-  for (let number = 0; number < plan.connections; number++) connections.push(open(await openSocket(plan)))
+  for (let number = 0; number < plan.connections; number++) connections.push(open(await openSocket(plan, number)))
 
   let sent = 0
   const next = (): PreparedRequest => {

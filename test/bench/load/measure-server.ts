@@ -7,7 +7,7 @@ import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harn
 import type { LoadPlan } from './planned-request.ts'
 
 export type ServerRun = {
-  /** Answers every command with at least `{port}`. */
+  /** Answers every command with at least `{port}`, and with the `authority` of its certificate when the plan has none. */
   readonly server: ProgramOptions
   readonly plan: Omit<LoadPlan, 'port'>
   readonly seconds: number
@@ -23,7 +23,7 @@ export type ServerRun = {
 /** A pause of the generator for its own garbage would count as one of the server: it has room for what a run allocates. */
 const noCollections = ['--min-semi-space-size=64', '--max-semi-space-size=64']
 
-const generator: ProgramOptions = {
+export const generator: ProgramOptions = {
   name: 'load generator',
   path: process.execPath,
   args: [...noCollections, join(import.meta.dirname, 'generator-process.ts')],
@@ -49,8 +49,10 @@ export async function measureServer(run: ServerRun, signal: AbortSignal): Promis
   try {
     const load = await startProgram(pinned(generator, processors.generator), signal)
     try {
-      const port = numberIn(await server.call({ do: 'port' }, signal), 'port')
-      noFailures(await load.call({ do: 'open', plan: { ...run.plan, port } }, signal), run.server.name)
+      const answer = await server.call({ do: 'port' }, signal)
+      const { authority = run.plan.authority } = answer
+      const plan = { ...run.plan, authority, port: numberIn(answer, 'port') }
+      noFailures(await load.call({ do: 'open', plan }, signal), run.server.name)
       const before = await server.usage()
       const result = await load.call({ do: 'run', seconds: run.seconds }, signal)
       const after = await server.usage()

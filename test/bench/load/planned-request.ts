@@ -18,6 +18,8 @@ export type LoadPlan = {
   readonly authority?: string
   readonly protocol: 'http/1.1' | 'h2'
   readonly connections: number
+  /** Each connection comes from an address of its own, as pods do: what a server counts by address is spread over them. */
+  readonly ownAddresses?: boolean
   /** Concurrent requests on one connection; 1 for http/1.1. */
   readonly streams: number
   /** Requests due each second, whatever the answers do; without it each answer is followed by the next request. */

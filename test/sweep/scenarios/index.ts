@@ -32,6 +32,7 @@ import { remoteSyncRebase } from './remote-sync-rebase.ts'
 import { remoteSyncSeveral } from './remote-sync-several.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { serviceProxyScenario } from './service-proxy.ts'
+import { serviceRecordsScenario } from './service-records.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
 import { tokenDeskScenario } from './token-desk.ts'
 import { unusedImagesScenario } from './unused-images.ts'
@@ -80,6 +81,7 @@ export const scenarios: readonly Scenario[] = [
   applicationPartsScenario,
   domainClaimScenario,
   serviceProxyScenario,
+  serviceRecordsScenario,
   clusterGitHubAppScenario,
   appSecretScenario,
   appSecretDeletion,

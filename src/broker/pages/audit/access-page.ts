@@ -3,6 +3,7 @@
 import type { Delivered } from '../../../api/audit/access/deliveries.ts'
 import type { GrantInterval, Span } from '../../../api/audit/access/grant-intervals.ts'
 import { shortActor, shortPerson } from '../../../api/audit/actor-text.ts'
+import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { AccessAnswer } from '../../auditors/answer-access.ts'
 import type { Person } from '../../sessions.ts'
@@ -62,9 +63,7 @@ function couldTable(could: readonly GrantInterval[], namespace: string | undefin
     rows: could.map(one => [
       whole(one.grant),
       shortText(one.subjects.join(', ')),
-      Object.entries(one.permissions)
-        .map(([name, level]) => `${name}: ${String(level)}`)
-        .join(', '),
+      permissionsText(one.permissions),
       whole(shortPerson(one.person, one.login)),
       whole(one.rule),
       time(one.from),

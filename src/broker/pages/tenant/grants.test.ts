@@ -55,7 +55,7 @@ describe('the page', () => {
   test('says in words what is asked, for whom, by whom, why, by which rule, and how many are missing', () => {
     const text = shown()
     for (const part of [
-      'read contents, write pull requests',
+      'contents: read, pull_requests: write',
       '(id 4001)',
       'ServiceAccount release',
       'get no token',

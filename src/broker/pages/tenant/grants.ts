@@ -2,6 +2,7 @@
 // answers, with the form. Pure. The form has the UID of the grant that the person sees: another one of the name makes it a
 // refusal, never the approval of something else. Names and reasons are texts of others: escaped and cut.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
+import { permissionsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { type Html, html } from '../../../web/html.ts'
@@ -19,17 +20,6 @@ export const grantsPath = (namespace: string): string => `${tenantPath(namespace
 
 /** What somebody wrote: it breaks wherever it must. */
 const written = (text: string, most?: number): Html => html`<span class="any">${shortText(text, most)}</span>`
-
-/** `read contents, write pull requests`. */
-function permissionsText({ spec }: RepositoryGrant): string {
-  return Object.entries(spec.permissions)
-    .map(([name, level]) => `${level} ${name.replaceAll('_', ' ')}`)
-    .join(', ')
-}
-
-function subjectsText({ spec }: RepositoryGrant): string {
-  return spec.subjects.map(({ kind, name }) => `${kind} ${name}`).join(', ')
-}
 
 /** With the ids that people are asked about, which no rename on GitHub changes. */
 function repositories({ spec, status }: RepositoryGrant): Html {
@@ -111,9 +101,9 @@ function grantSection(waiting: WaitingGrant, options: Options): Html {
   const { name } = metadata
   const login = status?.requester?.login ?? options.view.logins.get(spec.requestedBy)
   const rows = [
-    ['What', permissionsText(grant)],
+    ['What', permissionsText(grant.spec.permissions)],
     ['On', repositories(grant)],
-    ['For', written(subjectsText(grant), 500)],
+    ['For', written(subjectsText(grant.spec.subjects), 500)],
     ['Delivered by', deliveryText(grant)],
     ['Requested by', personText(spec.requestedBy, login)],
     ['Because', written(spec.reason, 500)],
@@ -155,9 +145,9 @@ export function waitingGrantsSection({ namespace }: Place, { waitingGrants, acce
     columns: ['Grant', 'What', 'On', 'For', 'Approvals'],
     rows: waitingGrants.items.map(grant => [
       whole(grant.metadata.name),
-      permissionsText(grant),
+      permissionsText(grant.spec.permissions),
       written(grant.spec.repositories.join(', ')),
-      written(subjectsText(grant)),
+      written(subjectsText(grant.spec.subjects)),
       countText(grant),
     ]),
   })

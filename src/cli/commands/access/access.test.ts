@@ -101,7 +101,7 @@ describe('access', () => {
     await accessRepository(contextOf(), { argument: 'acme/shop', at: '2026-11-28T13:10:00Z', output: 'table' })
     const text = printed.join('\n')
     expect(text).toMatch(
-      /acme\/read-shop\s+ServiceAccount\/ci\s+contents:read\s+dave \(1002\)\s+read-contents\s+2026-11-28 09:00:00/,
+      /acme\/read-shop\s+ServiceAccount\/ci\s+contents: read\s+dave \(1002\)\s+read-contents\s+2026-11-28 09:00:00/,
     )
     expect(text).toMatch(/until|UNTIL/)
     expect(text).toContain('2026-11-28 13:20:00 Deleted by dave')

@@ -13,6 +13,7 @@ import {
 } from '../../../api/audit/access/grant-intervals.ts'
 import { shortActor, shortPerson } from '../../../api/audit/actor-text.ts'
 import { serviceAccountUser } from '../../../api/builtin/service-account-user.ts'
+import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { json, type PlainFormat, table } from '../../output.ts'
@@ -142,8 +143,7 @@ const couldHeaders = ['GRANT', 'WHO', 'PERMISSIONS', 'IN THE NAME OF', 'RULE', '
 function couldCells({ grant, subjects, permissions, person, login, rule, from, until, end }: GrantInterval): readonly string[] {
   const ended =
     until === undefined ? 'still' : [shortTime(until), end?.cause, end?.by && `by ${end.by}`].filter(Boolean).join(' ')
-  const rights = Object.entries(permissions).map(([name, level]) => `${name}:${String(level)}`)
-  return [grant, subjects.join(','), rights.join(','), shortPerson(person, login), rule, shortTime(from), ended]
+  return [grant, subjects.join(','), permissionsText(permissions), shortPerson(person, login), rule, shortTime(from), ended]
 }
 
 const didHeaders = ['WHO', 'POD', 'FROM', 'GRANT', 'IN THE NAME OF', 'TIMES', 'FIRST (UTC)', 'LAST (UTC)'] as const

@@ -11,6 +11,7 @@ import {
   tokenLives,
 } from '../../../api/audit/access/token-lives.ts'
 import { shortPerson } from '../../../api/audit/actor-text.ts'
+import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { age, json, type PlainFormat, table } from '../../output.ts'
@@ -127,7 +128,6 @@ async function byId(context: CommandContext, scope: Scope, id: string): Promise<
 }
 
 function story(life: TokenLife, now: Date): string {
-  const rights = Object.entries(life.permissions).map(([name, level]) => `${name}: ${String(level)}`)
   const state = isLive(life, now) ? 'live: sekisho halt token ends it' : life.end === undefined ? 'expired' : 'revoked'
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['token', life.token],
@@ -141,7 +141,7 @@ function story(life: TokenLife, now: Date): string {
     ['rule', life.rule],
     ['pull request', life.pullRequest === undefined ? undefined : `#${life.pullRequest}`],
     ['repositories', life.repositories.join(', ')],
-    ['permissions', rights.join(', ')],
+    ['permissions', permissionsText(life.permissions)],
     ['made by', life.madeBy && `App ${life.madeBy.appId}, installation ${life.madeBy.installationId}`],
     ...life.deliveries.map(({ to, pod, address, times, first }): [string, string] => [
       'delivered',

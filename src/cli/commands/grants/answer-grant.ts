@@ -1,6 +1,7 @@
 // `sekisho grants approve`, `deny` and `withdraw`: the answer of the person to one grant, as an object of the Kubernetes API,
 // with the rights of the person. The newest answer of a person counts.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
+import { permissionsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -10,7 +11,6 @@ import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { whoIs } from '../../kubernetes/who-is.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, subjectsText } from './access-text.ts'
 
 type WithdrawOptions = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 type AnswerOptions = WithdrawOptions & { readonly reason: string }

@@ -1,6 +1,7 @@
 // `sekisho grants request`: a RepositoryGrant from flags, with the rights of the person, and what happens next. The API server
 // judges it: nothing is decided here.
 import type { Installation } from '../../../api/github/installation.ts'
+import { permissionsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
@@ -11,7 +12,6 @@ import { installations, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { until } from '../../kubernetes/until.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, subjectsText } from './access-text.ts'
 import { resultOf } from './show-grants.ts'
 
 type Subject = RepositoryGrant['spec']['subjects'][number]

@@ -1,6 +1,7 @@
 // `sekisho grants list` and `sekisho grants explain`: what is granted and what waits, from the objects that the controllers
 // decide by and report in.
 import type { GrantApproval } from '../../../api/github/grant-approval.ts'
+import { permissionsText, refsText, subjectsText } from '../../../api/github/repository-grant/access-text.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { compareText } from '../../../lib/text/compare-text.ts'
@@ -10,7 +11,6 @@ import { found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText, refsText, subjectsText } from './access-text.ts'
 import { deliveredCure, deliveredOf } from './delivered.ts'
 
 /** A grant as the commands print it for programs: part of their contract. */

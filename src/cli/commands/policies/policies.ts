@@ -1,13 +1,13 @@
 // `sekisho policy list` and `sekisho policy show`: the policies that decide in the namespace, and those of the platform for who
 // may read them.
 import type { ClusterGrantPolicy, GrantPolicy } from '../../../api/github/grant-policy.ts'
+import { permissionsText } from '../../../api/github/repository-grant/access-text.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { clusterGrantPolicies, grantPolicies } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { permissionsText } from '../grants/access-text.ts'
 
 type Policy = GrantPolicy | ClusterGrantPolicy
 type Rule = Policy['spec']['rules'][number]

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ResourceType } from '../../../api/resource.ts'
+import { KubeError } from '../../../kube/client/errors.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { policyTest } from './policy-test.ts'
 
@@ -49,7 +50,11 @@ spec:
 `
 
 async function tested(
-  { text: written = policy, ...options }: { readonly since?: string; readonly text?: string },
+  {
+    text: written = policy,
+    more = [],
+    ...options
+  }: { readonly since?: string; readonly text?: string; readonly more?: readonly object[] },
   pages: readonly (readonly object[])[] = [[]],
 ) {
   const file = join(folder, 'new.yaml')
@@ -58,7 +63,8 @@ async function tested(
   const left = [...pages]
   const client = {
     async list({ kind }: ResourceType) {
-      if (kind === 'RepositoryGrant') return [grant('read-shop', 'acme/shop'), grant('read-docs', 'acme/handbook')]
+      if (kind === 'RepositoryGrant') return [grant('read-shop', 'acme/shop'), grant('read-docs', 'acme/handbook'), ...more]
+      if (kind === 'ClusterGrantPolicy' && more.length > 0) throw new KubeError('forbidden', { status: 403, reason: 'Forbidden' })
       return []
     },
     async apply(_: ResourceType, object: unknown) {
@@ -87,6 +93,27 @@ test('grants that exist are asked about, and the log is left alone', async () =>
     ['acme/read-docs', 'ends', ''],
   ])
   expect(asked).toEqual([])
+})
+
+test('for who may not read ClusterGrantPolicies, nothing ends because one is not seen', async () => {
+  const [inSecret, pushes] = [grant('in-secret', 'acme/shop'), grant('pushes', 'acme/handbook')]
+  const spec = { ...inSecret.spec, delivery: 'Secret' }
+  const writing = { ...pushes.spec, permissions: { contents: 'write' }, subjects: [{ kind: 'ServiceAccount', name: 'release' }] }
+  const rule = '{name: push, effect: Allow, permissions: {contents: write}, subjects: [{kind: ServiceAccount, name: release}]}'
+  const text = policy.replace(/ {2}- .*\n$/, `  - ${rule}\n`)
+  const { rows } = await tested({
+    text,
+    more: [
+      { ...inSecret, spec },
+      { ...pushes, spec: writing },
+    ],
+  })
+  expect(rows).toEqual([
+    ['acme/read-shop', 'as before', ''],
+    ['acme/read-docs', 'as before', ''],
+    ['acme/in-secret', 'as before', ''],
+    ['acme/pushes', 'depends', ''],
+  ])
 })
 
 test('of the log come the grants that are gone, each with its newest decision', async () => {

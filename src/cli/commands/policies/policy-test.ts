@@ -11,6 +11,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { answersOf, noAnswers } from '../../../policy/grants/approvals.ts'
+import { noClusterPolicyAllows } from '../../../policy/grants/decide-policies.ts'
 import { compilePolicies, type GrantPolicies } from '../../../policy/grants/grant-policies.ts'
 import { type KnownOfGrant, policyRuling } from '../../../policy/grants/policy-ruling.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
@@ -97,7 +98,12 @@ export async function policyTest({ cluster, terminal, clock, api }: ClusterConte
   const rows = [...byNamespace].flatMap(([name, some]) => {
     const isHere = ({ metadata }: Policy): boolean => metadata.namespace === name
     const after = compilePolicies(capped, ofAll.filter(isHere))
-    return some.map(({ grant, known, recorded }) => ({ ...effectOn(grant, known, after), ...defined({ recorded }) }))
+    // What the platform allows is not known here: what the file changes is seen by comparing with what is known without it.
+    const before = ofPlatform === undefined ? compilePolicies([], own.filter(isHere)) : undefined
+    return some.map(({ grant, known, recorded }) => {
+      const tested = before === undefined ? effectOn(grant, known, after) : effectBeside(grant, known, { before, after })
+      return { ...tested, ...defined({ recorded }) }
+    })
   })
   const shown = rows.map(({ grant, recorded, effect, rule, message }) => [
     recorded === undefined ? grant : `${grant} (gone, ${recorded.slice(0, 16)}Z)`,
@@ -188,6 +194,20 @@ function knownOf(grant: RepositoryGrant, { bound, given, standing, now }: Around
 function knownOfRecorded({ status }: RepositoryGrant, host: string): KnownOfGrant {
   const repositories = status?.repositories?.map(({ id, name }) => ({ id, name, visibility: undefined })) ?? []
   return { host, repositories, memberships: new Map(), answers: noAnswers }
+}
+
+type Change = { readonly before: GrantPolicies; readonly after: GrantPolicies }
+
+/** Where ClusterGrantPolicies are not known: nothing ends because they are not there. */
+function effectBeside(grant: RepositoryGrant, known: KnownOfGrant, { before, after }: Change): Tested {
+  const tested = effectOn(grant, known, after)
+  const [now, then] = [before, after].map(one => policyRuling(one.audited ?? one.enforced, grant, known))
+  if (sameJson(now, then)) {
+    const rule = grant.status?.rule ?? tested.rule
+    return { ...tested, effect: 'as before', rule, message: 'what the file says changes nothing about it' }
+  }
+  const isUnseen = tested.rule === noClusterPolicyAllows && tested.effect !== 'as before'
+  return isUnseen ? { ...tested, effect: 'depends', message: 'on the ClusterGrantPolicies, which you may not read' } : tested
 }
 
 /** Policies in mode Audit are tested as if they were enforced: the result is what they would change. */

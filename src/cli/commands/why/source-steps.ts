@@ -99,6 +99,11 @@ function cureOfGrant({ spec, status }: RepositoryGrant, sync: RemoteSync | undef
     return 'an owner of the account opens /onboard of the platform and continues with it, which takes over what is selected on GitHub; or ask for less'
   if (ofApplication.has(findCondition(status?.conditions, 'Ready')?.reason ?? ''))
     return 'delete the grant and create it again for the Application that is there now'
+  const { reason } = findCondition(status?.conditions, 'Ready') ?? {}
+  if (reason === grantReasons.deniedByPerson)
+    return 'ask who denied it (sekisho grants explain); it is decided again when they take it back'
+  if (reason === grantReasons.deniedByPolicy || reason === grantReasons.deniedByGrantPolicy)
+    return 'ask for less, or ask those who write what is allowed: an admin of the tenant a GrantPolicy, a platform admin a ClusterGrantPolicy; the grant is then decided again by itself'
   const who = personText(spec.requestedBy, status?.requester?.login)
   return sync === undefined
     ? `it was asked in the name of ${who}: that person needs the access on GitHub, or somebody who has it creates the grant`

@@ -11,7 +11,7 @@ import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
-import { redactTokens } from '../../../lib/log.ts'
+import { redactedTail } from '../../../lib/log.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import { folderVariable } from '../image/contents.ts'
@@ -144,8 +144,7 @@ const maxLog = 900
 
 /** The last lines, on one line of a message; what looks like a token is replaced. */
 function logTail(text: string): string {
-  const lines = text.trimEnd().split('\n').slice(-maxLogLines)
-  return redactTokens(lines.join('\n')).slice(-maxLog)
+  return redactedTail(text.trimEnd().split('\n').slice(-maxLogLines).join('\n'), maxLog)
 }
 
 function terminatedOf(pod: Pod | undefined) {

@@ -21,7 +21,8 @@ const refusedRetryMilliseconds = 60_000
 const quotaCure =
   'delete ServiceBindings or entries of spec.services that are not used, or ask a platform admin to raise spec.limits.applications of the Tenant'
 
-function desiredBinding(application: Application, { use, bindingName }: ServiceEntry) {
+/** As the Application makes it. */
+export function desiredBinding(application: Application, { use, bindingName }: Pick<ServiceEntry, 'use' | 'bindingName'>) {
   const { apiVersion, kind } = serviceBinding
   const { name, namespace = '' } = application.metadata
   return {
@@ -75,7 +76,7 @@ export async function ensureBindings<F extends Facts>(deps: Deps, facts: F): Pro
 }
 
 /** Whether only pods of what is wanted now run. */
-function isSettled({ metadata, status }: Application): boolean {
+export function isSettled({ metadata, status }: Application): boolean {
   const ready = findCondition(status?.conditions, 'Ready')
   return ready?.status === 'True' && status?.observedGeneration === metadata.generation
 }

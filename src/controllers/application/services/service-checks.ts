@@ -106,15 +106,20 @@ export function serviceProblem(facts: Facts): Refusal | undefined {
 
 const versionPrefix = 'service:'
 
+/** Under which the version of an entry's credential stands. */
+export function versionName({ use }: Pick<ServiceEntry, 'use'>): string {
+  return `${versionPrefix}${use.name}`
+}
+
 /**
  * The versions of the credentials, by `service:<name of the entry>`. The beginning of the uid is in them, because those of a
  * binding that was deleted and made again begin anew.
  */
 export function serviceVersions({ services }: Pick<ServiceFacts, 'services'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    services.map(({ use, binding }) => [
-      `${versionPrefix}${use.name}`,
-      `${binding?.status?.version ?? 0}-${binding?.metadata.uid?.slice(0, 8) ?? ''}`,
+    services.map(entry => [
+      versionName(entry),
+      `${entry.binding?.status?.version ?? 0}-${entry.binding?.metadata.uid?.slice(0, 8) ?? ''}`,
     ]),
   )
 }

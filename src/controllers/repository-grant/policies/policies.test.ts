@@ -1,7 +1,7 @@
 // Policies in the decision on a grant: when GitHub need not be asked, what a changed policy does to what was approved, and what
 // is said while something is not known.
 import { describe, expect, test } from 'vitest'
-import type { GrantPolicy } from '../../../api/github/grant-policy.ts'
+import type { ClusterGrantPolicy, GrantPolicy } from '../../../api/github/grant-policy.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { type Answers, noAnswers } from '../../../policy/grants/approvals.ts'
 import { compilePolicies, noGrantPolicies } from '../../../policy/grants/grant-policies.ts'
@@ -247,6 +247,20 @@ describe('a policy that requires approval', () => {
     expect(decision.ready.message).toContain('Approved by erin (it is fine), olivia (it is fine)')
     expect(nextStatus(both, decision).observedAnswers).toBe('erin, olivia')
     expect(decisionRecord(both, decision)).toMatchObject({ outcome: 'allowed', details: { approvedBy: ['erin', 'olivia'] } })
+  })
+
+  test.each([
+    ['read', 'Approved'],
+    ['write', 'Denied'],
+  ] as const)('that is deleted while a grant waits leaves contents: %s to the other rules: %s', (level, expected) => {
+    const cap = policy({ effect: 'Allow', permissions: { contents: 'write' } }) as unknown as ClusterGrantPolicy
+    const own = policy({ effect: 'RequireApproval', approvals: 2, permissions: { contents: level } })
+    const object: RepositoryGrant = { ...fresh, spec: { ...fresh.spec, permissions: { contents: level } } }
+    const asked = facts({ object, policies: compilePolicies([cap], [own]), answer: found })
+    expect(decide(asked).ruling?.decision).toBe('Waiting')
+    const waiting = { ...object, status: nextStatus(asked, decide(asked)) }
+    const after = facts({ object: waiting, policies: compilePolicies([cap], []), answer: found, answers: by('erin') })
+    expect(decide(after).ruling?.decision).toBe(expected)
   })
 
   test('asks GitHub before people are asked, and again about what a check denied', () => {

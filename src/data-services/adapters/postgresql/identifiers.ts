@@ -1,49 +1,51 @@
 // The names that databases and roles have on a server. Every tenant of the server can see them, so they say nothing of a tenant:
 // each is a hash. Pure. Nothing that a tenant wrote ever becomes part of a statement.
-import { createHash } from 'node:crypto'
+import { hashedName } from '../hashed-name.ts'
 
 /** Whose database it is. Found again by the same name in the same namespace of the same Tenant. */
 export type InstanceOwner = { readonly tenantUid: string; readonly namespace: string; readonly name: string }
 export type SlotName = 'a' | 'b'
 
-/** What an instance is on the server: the database, the role that owns its schemas, and the role that reads. */
-export type InstanceNames = { readonly database: string; readonly owner: string; readonly reader: string }
-
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
-const digits = 26
-const identifier = /^[a-z][a-z0-9_]{0,62}$/
-
-/** The beginning of the SHA-256 of the parts in base32 (RFC 4648, in lower case): 130 bits. */
-function hashed(parts: readonly string[]): string {
-  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest()
-  let number = BigInt(`0x${bytes.toString('hex')}`)
-  let text = ''
-  for (let digit = 0; digit < digits; digit++) {
-    text += alphabet[Number(number & 31n)]
-    number >>= 5n
-  }
-  return text
+/**
+ * What an instance is on the server: the database, the role that owns its schemas, and the role that reads. `remover` reads and
+ * deletes: what logins act as whose writes ended.
+ */
+export type InstanceNames = {
+  readonly database: string
+  readonly owner: string
+  readonly reader: string
+  readonly remover: string
 }
+
+const identifier = /^[a-z][a-z0-9_]{0,62}$/
 
 /** The name of the database, which is the instance's id on the server. */
 export function instanceId({ tenantUid, namespace, name }: InstanceOwner): string {
-  return `s${hashed([tenantUid, namespace, name])}`
+  return `s${hashedName([tenantUid, namespace, name])}`
+}
+
+/** What stands for a Tenant on the server: not its name, and the same for all that it has. */
+export function tenantMark(tenantUid: string): string {
+  return hashed(['tenant', tenantUid])
 }
 
 /** The names of an instance with this id. */
 export function namesOf(id: string): InstanceNames {
-  return { database: id, owner: `o_${id}`, reader: `r_${id}` }
+  return { database: id, owner: `o_${id}`, reader: `r_${id}`, remover: `d_${id}` }
 }
 
 /** The login of a slot of the ServiceBinding with this uid. */
 export function loginName(bindingUid: string, slot: SlotName): string {
-  return `l_${hashed([bindingUid])}_${slot}`
+  return `l_${hashedName([bindingUid])}_${slot}`
 }
 
 /** The login for one task inside of the instance's database; `nonce` is a few hexadecimal digits. */
 export function taskLoginName(id: string, nonce: string): string {
   return `t_${id}_${nonce}`
 }
+
+/** What `loginName` makes. */
+export const loginPattern = /^l_[a-z2-7]{26}_[ab]$/
 
 /** What `loginName` and `taskLoginName` make. */
 export const ownLogin = /^(l_[a-z2-7]{26}_[ab]|t_s[a-z2-7]{26}_[0-9a-f]+)$/

@@ -2,8 +2,8 @@
 // could let every other tenant in by GRANT CONNECT … TO PUBLIC, so it never is the tenant. The administrator enters a
 // database only until it is marked as made, which is before any login of the tenant exists: no code of a tenant ever runs
 // with its rights.
-import { type InstanceNames, namesOf, ownLogin, quoted } from './identifiers.ts'
-import { rolesOf } from './memberships.ts'
+import { type InstanceNames, namesOf, ownLogin, quoted, tenantMark } from './identifiers.ts'
+import { membersOf, rolesOf } from './memberships.ts'
 import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, dropRole } from './task.ts'
 
@@ -19,6 +19,8 @@ type Found = { readonly own: boolean; readonly mark: string | null; readonly con
 const measureMilliseconds = 5_000
 /** The comment on a database that is complete; anybody on the server can read it. */
 const completeMark = 'sekisho'
+/** The beginning of the comment on one that was kept; then what stands for its Tenant, and since when. */
+const keptMark = 'sekisho kept '
 
 /**
  * Makes the database and its roles, or completes them; again it changes nothing. `mayCreate` is false for an instance that was
@@ -30,7 +32,8 @@ export async function ensureInstance(server: Server, wanted: WantedInstance, may
   const found = await server.asAdministrator(session => findDatabase(session, names.database))
   if (found !== undefined && !found.own) return 'foreign'
   if (found === undefined && !mayCreate) return 'missing'
-  if (found?.mark === completeMark) {
+  if (found !== undefined && isComplete(found)) {
+    if (found.mark !== completeMark) await server.asAdministrator(session => mark(session, names.database, completeMark))
     if (found.connectionLimit !== limit) await server.asAdministrator(session => limitConnections(session, names.database, limit))
     if (found.isOpen) await server.asAdministrator(session => closeToPublic(session, names))
     return 'present'
@@ -45,8 +48,43 @@ export async function ensureInstance(server: Server, wanted: WantedInstance, may
     await session.query(`ALTER DATABASE ${quoted(names.database)} ALLOW_CONNECTIONS true`)
   })
   await server.asAdministrator(session => fillDatabase(session, names), names.database)
-  await server.asAdministrator(session => session.query(`COMMENT ON DATABASE ${quoted(names.database)} IS '${completeMark}'`))
+  await server.asAdministrator(session => mark(session, names.database, completeMark))
   return 'made'
+}
+
+function isComplete({ mark: found }: Found): boolean {
+  return found === completeMark || found?.startsWith(keptMark) === true
+}
+
+/** `text` has no quotes. */
+async function mark(session: Session, database: string, text: string): Promise<void> {
+  await session.query(`COMMENT ON DATABASE ${quoted(database)} IS '${text}'`)
+}
+
+export type Kept = { readonly tenantUid: string; readonly most: number; readonly since: Date }
+
+/**
+ * Marks the database as one that nobody uses, for who looks at the server, unless the tenant has as many of those as it may have.
+ * One that is marked, or is not there, counts as done. Resolves to whether it is kept.
+ */
+export function keepInstance(server: Server, id: string, { tenantUid, most, since }: Kept): Promise<boolean> {
+  const prefix = `${keptMark}${tenantMark(tenantUid)} `
+  return server.asAdministrator(session =>
+    inTransaction(session, async () => {
+      await session.query('SELECT pg_advisory_xact_lock(hashtext($1))', [prefix])
+      const [found] = await session.query<{ others: number; isKept: boolean; isThere: boolean }>(
+        `SELECT count(*) FILTER (WHERE datname <> $1 AND mark LIKE $2 || '%')::int AS others,
+           coalesce(bool_or(datname = $1 AND mark LIKE $2 || '%'), false) AS "isKept",
+           coalesce(bool_or(datname = $1 AND pg_get_userbyid(datdba) = current_user), false) AS "isThere"
+         FROM (SELECT datname, datdba, coalesce(shobj_description(oid, 'pg_database'), '') AS mark FROM pg_database) known`,
+        [id, prefix],
+      )
+      if (found?.isKept === true || found?.isThere !== true) return true
+      if (found.others >= most) return false
+      await mark(session, id, `${prefix}${since.toISOString().slice(0, 10)}`)
+      return true
+    }),
+  )
 }
 
 async function findDatabase(session: Session, database: string): Promise<Found | undefined> {
@@ -127,7 +165,7 @@ export async function dropInstance(server: Server, id: string): Promise<void> {
   await server.asAdministrator(async session => {
     // With the database goes all that its own tenant granted to them, or owns by them.
     await session.query(`DROP DATABASE IF EXISTS ${quoted(names.database)} WITH (FORCE)`)
-    for (const role of [...(await loginsOf(session, names)), names.owner, names.reader]) {
+    for (const role of [...(await loginsOf(session, names)), names.owner, names.reader, names.remover]) {
       if (await dropRole(session, names.database, role)) continue
       for (const granted of await rolesOf(session, role)) await session.query(`REVOKE ${quoted(granted)} FROM ${quoted(role)}`)
     }
@@ -135,14 +173,10 @@ export async function dropInstance(server: Server, id: string): Promise<void> {
 }
 
 /** Our own that are members of its roles: of bindings, and of tasks that broke off. */
-async function loginsOf(session: Session, { owner, reader }: InstanceNames): Promise<readonly string[]> {
-  const rows = await session.query<{ name: string }>(
-    `SELECT DISTINCT member.rolname AS name FROM pg_auth_members
-     JOIN pg_roles member ON member.oid = pg_auth_members.member JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid
-     WHERE granted.rolname = ANY ($1) AND member.rolname ~ $2`,
-    [[owner, reader], ownLogin.source],
-  )
-  return rows.map(row => row.name)
+async function loginsOf(session: Session, { owner, reader, remover }: InstanceNames): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for (const role of [owner, reader, remover]) for (const { name } of await membersOf(session, role, ownLogin)) names.add(name)
+  return names
 }
 
 /** Bytes of each database that is there. One query for all, which takes as long as they have files: it is given up soon. */

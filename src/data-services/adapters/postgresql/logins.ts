@@ -6,6 +6,7 @@ import { namesOf, quoted } from './identifiers.ts'
 import { rolesOf } from './memberships.ts'
 import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, dropRole } from './task.ts'
+import { markOf } from './writes.ts'
 
 export type Access = 'ReadWrite' | 'ReadOnly'
 export type WantedLogin = {
@@ -20,19 +21,22 @@ const temporaryFiles = '1GB'
 /** A session that holds its locks and does nothing keeps others from working. */
 const idleInTransaction = '10min'
 
-/** The role that a login with this access acts as. */
+/** The role that a login with this access acts as, unless writes ended. */
 export function actsAs({ id, access }: Pick<WantedLogin, 'id' | 'access'>): string {
   const { owner, reader } = namesOf(id)
   return access === 'ReadWrite' ? owner : reader
 }
 
-/** Makes the login, or gives one that is there this password and no other right. In one transaction. */
-export async function ensureLogin(server: Server, wanted: WantedLogin, password: SecretString): Promise<void> {
+/**
+ * Makes the login, or gives one that is there this password and no other right. In one transaction. Resolves to the role that its
+ * sessions begin as.
+ */
+export async function ensureLogin(server: Server, wanted: WantedLogin, password: SecretString): Promise<string> {
   const { name, id, connections } = wanted
   const login = quoted(name)
-  const role = actsAs(wanted)
-  await server.asAdministrator(session =>
+  return server.asAdministrator(session =>
     inTransaction(session, async () => {
+      const role = await presentRole(session, wanted)
       const exists = (await session.query('SELECT FROM pg_roles WHERE rolname = $1', [name])).length > 0
       if (!exists) await session.query(`CREATE ROLE ${login}`)
       for (const former of exists ? await rolesOf(session, name) : [])
@@ -48,8 +52,14 @@ export async function ensureLogin(server: Server, wanted: WantedLogin, password:
       await session.query(`ALTER ROLE ${login} SET idle_in_transaction_session_timeout = '${idleInTransaction}'`)
       await session.query(`GRANT ${quoted(role)} TO ${login}`)
       await session.query(`GRANT CONNECT ON DATABASE ${quoted(namesOf(id).database)} TO ${login}`)
+      return role
     }),
   )
+}
+
+async function presentRole(session: Session, wanted: Pick<WantedLogin, 'id' | 'access'>): Promise<string> {
+  const haveWritesEnded = wanted.access === 'ReadWrite' && (await markOf(session, wanted.id)) !== undefined
+  return haveWritesEnded ? namesOf(wanted.id).remover : actsAs(wanted)
 }
 
 /** Those of the logins that exist and may log in: how many sessions each has. */

@@ -65,7 +65,7 @@ export async function dropRole(session: Session, database: string, role: string)
 }
 
 /** Rejects with `unavailable` when one of them does not end in time. */
-async function endSessions(session: Session, role: number): Promise<void> {
+export async function endSessions(session: Session, role: number): Promise<void> {
   const signal = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = $1'
   await waitUntil('the sessions of a role to end', async () => (await session.query(signal, [role])).length === 0, {
     timeoutMilliseconds: endMilliseconds,

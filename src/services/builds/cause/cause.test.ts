@@ -46,6 +46,18 @@ test.each(all)('$name', ({ log, sentence }) => {
 const besides =
   /^(hint|note|info|warning|npm warn|npm notice)\b|Log files were not written|complete log of this run|See above|originates from a subprocess|Command failed|Visit https|exit code \d+\.?$/i
 
+test('a token with a control sequence in it is not shown, nor the rest of one through which the log is cut', () => {
+  const token = `ghs_${'a1'.repeat(20)}`
+  expect(cleanLog(`clone https://x:${token.slice(0, 12)}\u001b[0m${token.slice(12)}@h\n`).text).toBe(
+    'clone https://x:[redacted]@h\n',
+  )
+  const cut = `${token}@h\n${'.'.repeat(999)}\n`
+  for (let lost = 1; lost < token.length; lost++) {
+    const rest = `${' '.repeat(65_535 - cut.length + lost)}\n`
+    expect(cleanLog(`https://x:${cut}${rest}`).text).not.toContain('a1')
+  }
+})
+
 describe('where no rule knows a failure', () => {
   test.each(all)('$name: no hint, note or footer is taken for its cause', ({ log }) => {
     const first = firstError(cleanLog(log).lines)

@@ -1,6 +1,6 @@
 // Makes a log readable and safe to show: no terminal control, no tokens, no line that stands in every build. Pure.
 // Logs are untrusted text: whoever writes the application writes them.
-import { redactTokens } from '../../../lib/log.ts'
+import { redactedTail } from '../../../lib/log.ts'
 import type { CleanLog } from './rule.ts'
 
 /** Enough for what npm prints after its cause, and a bound on the work of the patterns. */
@@ -27,10 +27,12 @@ const noise = [
 /** The number of the step and the time that BuildKit writes before each line of a RUN. */
 const buildkitProgress = /^#\d+ (?:\d+\.\d+ )?/
 
-/** The last 64 KiB of `log`, line by line, without trailing blanks and without noise. */
+/**
+ * The last 64 KiB of `log`, line by line, without trailing blanks and without noise. Control sequences go first, because a token
+ * could be written with one in its middle.
+ */
 export function cleanLog(log: string): CleanLog {
-  const lines = redactTokens(log.slice(-maxLog))
-    .replaceAll(terminalControl, '')
+  const lines = redactedTail(log.replaceAll(terminalControl, ''), maxLog)
     .split('\n')
     .map(line => line.trimEnd().replace(buildkitProgress, '').slice(0, maxLine))
     .filter(line => line !== '' && !noise.some(pattern => pattern.test(line)))

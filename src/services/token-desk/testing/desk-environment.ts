@@ -32,6 +32,7 @@ export function deskEnvironment(store: Store, clock: Clock) {
     revoked: [] as string[],
     answer: (request: MintRequest): Partial<MintedToken> => ({ repositoryIds: [...(request.repositoryIds ?? [])] }),
     mintFails: undefined as Error | undefined,
+    mintRefused: undefined as AppError | undefined,
     revokeFails: false,
     suspended: false,
     /** What the caches show, where that is not what the API server has. */
@@ -50,7 +51,7 @@ export function deskEnvironment(store: Store, clock: Clock) {
     },
   }
   const github = {
-    mintRefusal: () => undefined,
+    mintRefusal: () => state.mintRefused,
     async mint(request: MintRequest): Promise<MintedToken> {
       state.steps.push('mint')
       await state.duringMint()

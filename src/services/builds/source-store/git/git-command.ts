@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../../lib/errors.ts'
-import { redactTokens } from '../../../../lib/log.ts'
+import { redactedTail } from '../../../../lib/log.ts'
 import { gitEnvironment, limitedGit } from './git-environment.ts'
 
 export type GitRun = {
@@ -72,7 +72,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
   run.signal?.addEventListener('abort', onAbort, { once: true })
   if (run.signal?.aborted) onAbort()
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-maxErrors)
+    errors = (errors + text).slice(-maxErrors - 1)
   })
   child.stdout.on('data', (piece: Buffer) => {
     try {
@@ -94,7 +94,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
   try {
     const end = await ended
     if (failure !== undefined) throw failure.reason
-    return { ...end, errors: redactTokens(errors) }
+    return { ...end, errors: redactedTail(errors, maxErrors) }
   } finally {
     clearTimeout(timer)
     run.signal?.removeEventListener('abort', onAbort)

@@ -1,0 +1,71 @@
+// The audit events about services of tenants, such as databases, and their credentials. Part of the list in audit-event.ts.
+import type { AuditEvent } from '../audit-event-shape.ts'
+
+const actor = '`sekisho:data-services`: who asked for it is in the log of the API server.'
+const instance = '`ServiceInstance/<namespace>/<name>`'
+const binding = '`ServiceBinding/<namespace>/<name>`'
+const aboutInstance = {
+  uid: 'The UID of the ServiceInstance.',
+  class: 'The name of its ServiceClass.',
+  plan: 'The plan that it had.',
+  externalId: 'Its name on the server, such as that of the database.',
+} as const
+const aboutCredential = {
+  uid: 'The UID of the ServiceBinding.',
+  instance: 'The name of the ServiceInstance.',
+  access: 'What the credential can do.',
+  application: 'The Application that owns the ServiceBinding. Absent for one that somebody made.',
+  slot: 'Which of the two credentials of the ServiceBinding: `a` or `b`.',
+  issuedAt: 'When the platform began to make it: with UID and slot, which one it is.',
+} as const
+
+export const serviceAuditEvents = {
+  'service.provisioned': {
+    description: 'A service of a tenant, such as a database, exists on its server.',
+    actor,
+    object: instance,
+    outcomes: { allowed: 'It was made, or found again by the name that it had before.' },
+    details: aboutInstance,
+  },
+  'service.kept': {
+    description: 'A ServiceInstance was deleted, and its data stay on the server (`whenDeleted: Keep`).',
+    actor,
+    object: instance,
+    outcomes: {
+      allowed: 'The data stay, without a credential.',
+      failed: 'Somebody removed its finalizer: what is on the server nobody has looked at.',
+    },
+    details: aboutInstance,
+  },
+  'service.deleted': {
+    description: 'A ServiceInstance was deleted, with its data (`whenDeleted: Delete`).',
+    actor,
+    object: instance,
+    outcomes: { allowed: 'Nothing of it is left on the server.' },
+    details: aboutInstance,
+  },
+  'credential.issued': {
+    description: 'A credential of a service was made, tried, and written to the Secret of its ServiceBinding.',
+    actor,
+    object: binding,
+    outcomes: { allowed: 'Pods can have it.' },
+    details: aboutCredential,
+  },
+  'credential.replaced': {
+    description: 'Another credential took the place of this one, which still works for a time.',
+    actor,
+    object: binding,
+    outcomes: { allowed: 'The Secret holds the other one.' },
+    details: { ...aboutCredential, until: 'When it ends at the latest.' },
+  },
+  'credential.revoked': {
+    description: 'A credential of a service ended on its server, with the sessions that used it.',
+    actor,
+    object: binding,
+    outcomes: {
+      allowed: 'The server knows it no more.',
+      failed: 'Somebody removed the finalizer of the ServiceBinding: it may still work on the server.',
+    },
+    details: { ...aboutCredential, endedAt: 'When it ended.' },
+  },
+} as const satisfies Readonly<Record<string, AuditEvent>>

@@ -1,0 +1,42 @@
+// Wires the controllers that record what data-services reports. Decides nothing.
+// docs/adr/0105-what-data-services-leaves-in-the-log-and-on-the-server.md
+import { serviceBinding } from '../../api/services/service-binding.ts'
+import { serviceInstance } from '../../api/services/service-instance.ts'
+import type { ControllerDefinition } from '../../kube/controller/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import type { AuditLog } from '../../store/audit/audit-log.ts'
+import { createInStep } from '../kit/in-step.ts'
+import { reconcileServiceRecords } from './reconcile.ts'
+import { bindingRecords, instanceRecords } from './records.ts'
+
+export type ServiceRecordsDeps = {
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly audit: Pick<AuditLog, 'appendOnce' | 'list'>
+}
+
+/** Call before the manager starts: caches cannot be added later. */
+export function createServiceRecordControllers({ manager, audit }: ServiceRecordsDeps): readonly ControllerDefinition[] {
+  const { client } = manager
+  const ofInstances = {
+    ...{ client, audit, type: serviceInstance, cache: manager.cache(serviceInstance), inStep: createInStep() },
+    recordsOf: instanceRecords,
+  }
+  const ofBindings = {
+    ...{ client, audit, type: serviceBinding, cache: manager.cache(serviceBinding), inStep: createInStep() },
+    recordsOf: bindingRecords,
+  }
+  return [
+    {
+      name: 'service-instance-records',
+      for: serviceInstance,
+      wakesOnStatus: true,
+      reconcile: context => reconcileServiceRecords(ofInstances, context),
+    },
+    {
+      name: 'service-binding-records',
+      for: serviceBinding,
+      wakesOnStatus: true,
+      reconcile: context => reconcileServiceRecords(ofBindings, context),
+    },
+  ]
+}

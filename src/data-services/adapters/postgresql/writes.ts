@@ -1,0 +1,96 @@
+// Whether the logins of an instance may write. Where writes ended, each acts as a role that reads, deletes and truncates, and is
+// no member of the tenant's role any more; nobody takes a right from the owner of a table. What breaks off is done again by the
+// mark on that role, which is set before the first change and says `ended` after the last.
+import { loginPattern, namesOf, quoted } from './identifiers.ts'
+import { membersOf } from './memberships.ts'
+import { inTransaction, type Server, type Session } from './server.ts'
+import { asTask, endSessions } from './task.ts'
+
+/** `changing`: a change broke off. Undefined: they may write. */
+export type Mark = 'changing' | 'ended' | undefined
+
+export async function markOf(session: Session, id: string): Promise<Mark> {
+  const sql = `SELECT shobj_description(oid, 'pg_authid') AS mark FROM pg_roles WHERE rolname = $1`
+  const [row] = await session.query<{ mark: string | null }>(sql, [namesOf(id).remover])
+  if (row === undefined || row.mark === null) return undefined
+  return row.mark === 'ended' ? 'ended' : 'changing'
+}
+
+async function setMark(session: Session, id: string, mark: Mark): Promise<void> {
+  await session.query(`COMMENT ON ROLE ${quoted(namesOf(id).remover)} IS ${mark === undefined ? 'NULL' : `'${mark}'`}`)
+}
+
+/** Whether writes ended, wholly or as far as a change came. */
+export function haveEnded(server: Server, id: string): Promise<boolean> {
+  return server.asAdministrator(async session => (await markOf(session, id)) !== undefined)
+}
+
+/**
+ * Logins that write can only read, delete and truncate, and their sessions are over, when this resolves; also one that was made
+ * meanwhile, when it is called again. Again it changes nothing.
+ */
+export async function endWrites(server: Server, id: string): Promise<void> {
+  const { database, owner, remover } = namesOf(id)
+  const logins = await server.asAdministrator(async session => {
+    const writers = await membersOf(session, owner, loginPattern)
+    if (writers.length === 0 && (await markOf(session, id)) === 'ended') return undefined
+    if ((await session.query('SELECT FROM pg_roles WHERE rolname = $1', [remover])).length === 0)
+      await session.query(`CREATE ROLE ${quoted(remover)} NOLOGIN`)
+    await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(remover)}`)
+    await setMark(session, id, 'changing')
+    for (const { name } of writers) await moveLogin(session, name, { from: owner, to: remover })
+    const removers = await membersOf(session, remover, loginPattern)
+    for (const { oid } of removers) await endSessions(session, oid)
+    return removers.map(({ name }) => name)
+  })
+  if (logins === undefined) return
+  // With the tenant's own rights, and by names that the server itself quotes.
+  await asTask(server, id, logins, async session => {
+    for (const login of logins) await session.query(`REASSIGN OWNED BY ${quoted(login)} TO ${quoted(owner)}`)
+    await session.query(`SET ROLE ${quoted(owner)}`)
+    await session.query(grantRemoval(owner, remover))
+  })
+  await server.asAdministrator(session => setMark(session, id, 'ended'))
+}
+
+/** They may write again, as the tenant's role. Their sessions end, so that none goes on with less. Again it changes nothing. */
+export async function allowWrites(server: Server, id: string): Promise<void> {
+  const { owner, remover } = namesOf(id)
+  await server.asAdministrator(async session => {
+    if ((await markOf(session, id)) === undefined) return
+    await setMark(session, id, 'changing')
+    for (const { name } of await membersOf(session, remover, loginPattern))
+      await moveLogin(session, name, { from: remover, to: owner })
+    for (const { oid } of await membersOf(session, owner, loginPattern)) await endSessions(session, oid)
+    await setMark(session, id, undefined)
+  })
+}
+
+async function moveLogin(session: Session, login: string, roles: { readonly from: string; readonly to: string }): Promise<void> {
+  await inTransaction(session, async () => {
+    await session.query(`REVOKE ${quoted(roles.from)} FROM ${quoted(login)}`)
+    await session.query(`GRANT ${quoted(roles.to)} TO ${quoted(login)}`)
+    await session.query(`ALTER ROLE ${quoted(login)} SET role = '${roles.to}'`)
+  })
+}
+
+/** On every table that the tenant has, in whatever schema. */
+function grantRemoval(owner: string, remover: string): string {
+  const to = quoted(remover)
+  return `DO $grants$
+    DECLARE one record;
+    BEGIN
+      FOR one IN SELECT nspname FROM pg_namespace WHERE pg_get_userbyid(nspowner) = '${owner}' LOOP
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${to}', one.nspname);
+      END LOOP;
+      FOR one IN SELECT format('%I.%I', nspname, relname) AS name, relkind FROM pg_class
+        JOIN pg_namespace ON pg_namespace.oid = relnamespace
+        WHERE pg_get_userbyid(relowner) = '${owner}' AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relpersistence <> 't'
+      LOOP
+        EXECUTE format('GRANT %s ON %s %s TO ${to}',
+          CASE WHEN one.relkind IN ('r', 'p') THEN 'SELECT, DELETE, TRUNCATE' ELSE 'SELECT' END,
+          CASE WHEN one.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, one.name);
+      END LOOP;
+    END
+  $grants$`
+}

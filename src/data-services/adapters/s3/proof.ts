@@ -1,0 +1,78 @@
+// What a new key can do, and what it cannot: tried with the key itself, as its tenant would try. It judges nothing.
+import { randomBytes } from 'node:crypto'
+import { DeleteBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { isAppError } from '../../../lib/errors.ts'
+import { waitUntil } from '../../../lib/waiting/wait-until.ts'
+import { type BucketProofFacts, mayDo, type Within } from '../../proofs/judge-bucket.ts'
+import { attemptsNever, attemptsOutside, attemptsWithin, outcomesOf, type Scene } from './attempts.ts'
+import { deleteObjects } from './contents.ts'
+import type { BucketAccess } from './policy.ts'
+import type { Store, StoreKey } from './store.ts'
+import { ensureProbe, probeObject } from './store-check.ts'
+import { codeOf } from './store-error.ts'
+import { dropKey, dropUser, keysOf, type WantedUser } from './users.ts'
+
+/** AWS tells a new key and a new policy to all its parts within seconds. */
+const patience = 15_000
+const pause = 500
+
+/**
+ * Waits until the store knows the key, for a while, then tries all that it must not do. Leaves nothing behind, whatever was let
+ * through. Rejects with a StoreError when the store does not answer.
+ */
+export async function observe(
+  store: Store,
+  key: StoreKey,
+  wanted: WantedUser,
+  patienceMilliseconds = patience,
+): Promise<BucketProofFacts> {
+  const { bucket, prefix = '', user } = wanted
+  const object = `proof-${randomBytes(8).toString('hex')}`
+  const other = { bucket: await ensureProbe(store), object: probeObject }
+  return store.asKey(key, async session => {
+    const scene: Scene = { session, bucket, prefix, user, object, other, made: object }
+    try {
+      await store.asAdministrator(async ({ s3 }) => {
+        for (const below of new Set([prefix, '']))
+          await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${below}${object}`, Body: 'proof' }))
+      })
+      const within = await untilKnown(scene, wanted.access, patienceMilliseconds)
+      const outside = prefix === '' ? {} : await outcomesOf(attemptsOutside(scene))
+      return { within, outside, never: await outcomesOf(attemptsNever(scene)) }
+    } finally {
+      await clean(store, scene, key)
+    }
+  })
+}
+
+async function untilKnown(scene: Scene, access: BucketAccess, timeoutMilliseconds: number): Promise<BucketProofFacts['within']> {
+  const attempts = attemptsWithin(scene)
+  let outcomes = await outcomesOf(attempts)
+  const isKnown = (): boolean =>
+    (Object.keys(attempts) as Within[]).every(name => !mayDo(access, name) || outcomes[name] === 'done')
+  if (isKnown()) return outcomes
+  const look = async (): Promise<boolean> => {
+    outcomes = await outcomesOf(attempts)
+    return isKnown()
+  }
+  try {
+    await waitUntil('the store to know a new key', look, { timeoutMilliseconds, everyMilliseconds: pause })
+  } catch (error) {
+    if (!isAppError(error, 'unavailable')) throw error
+    // What it says now, or that it does not answer.
+    await look()
+  }
+  return outcomes
+}
+
+async function clean(store: Store, { bucket, prefix, object, other, made, user }: Scene, key: StoreKey): Promise<void> {
+  await store.asAdministrator(async ({ s3 }) => {
+    for (const below of new Set([prefix, ''])) await deleteObjects(s3, bucket, `${below}${object}`)
+    await deleteObjects(s3, other.bucket, object)
+    await s3.send(new DeleteBucketCommand({ Bucket: made })).catch((error: unknown) => {
+      if (codeOf(error) !== 'NoSuchBucket') throw error
+    })
+  })
+  await dropUser(store, made)
+  for (const { id } of await keysOf(store, user)) if (id !== key.accessKeyId) await dropKey(store, { user, id })
+}
