@@ -253,7 +253,8 @@ module.exports = {
       comment: 'Use a repository of src/store; databases of tenants are reached by src/data-services/adapters/postgresql.',
       from: {
         path: '^(src|test)',
-        pathNot: '^(src/(store|data-services/adapters/postgresql)|test/integration/data-services[.]test)',
+        pathNot:
+          '^(src/(store|data-services/adapters/postgresql)|test/integration/data-services[.]test|test/fixtures/database-services[.]ts)',
       },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },

@@ -24,6 +24,7 @@ import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
+import { servicePreviewSteps } from './scenario/service-preview.ts'
 import { serviceSteps } from './scenario/services.ts'
 import { accessSteps } from './scenario/tokens/access.ts'
 import { applicationGrantSteps } from './scenario/tokens/application-grant.ts'
@@ -48,6 +49,7 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
           ...firstDaySteps(demo),
           ...secondDaySteps(demo),
           ...serviceSteps(demo),
+          ...servicePreviewSteps(demo),
           ...previewSteps(demo, openPreviewImages(settings)),
         ]
       : []),

@@ -1,5 +1,5 @@
-// Services of tenants: Secrets with credentials read and planted, ServiceClasses written, what the platform observes forged, and
-// the instances and credentials of another tenant named.
+// Services of tenants: Secrets with credentials read and planted, ServiceClasses written, what the platform observes and the
+// owner of what previews have forged, and the instances and credentials of another tenant named.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, corePath, groupPath, mergePatch } from '../cluster/api-attempts.ts'
@@ -31,6 +31,14 @@ const binding = {
   kind: 'ServiceBinding',
   metadata: { name },
   spec: { service: { kind: 'ServiceInstance', name } },
+}
+
+const pipelineOwner = {
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'AppPipeline',
+  name: 'shop',
+  uid: '00000000-0000-4000-8000-000000000000',
+  controller: true,
 }
 
 /** The Secret with a credential, by every verb that needs none to be there. */
@@ -98,6 +106,31 @@ export const bindingAttacks: readonly Attack[] = [
           json: forged,
           contentType: mergePatch,
         })),
+      ),
+  },
+  {
+    name: 'bindings/preview-owner-forged',
+    as: 'gary, admin of globex, and dave, developer of acme',
+    against: 'what previews have for themselves',
+    tries:
+      'Makes a ServiceInstance that an AppPipeline owns, or that has the labels of one, so that a preview of a fork takes it for its own.',
+    expected: ['admission'],
+    attempts: world =>
+      apiAttempts(
+        world,
+        (
+          [
+            ['gary', neighbourNamespace],
+            ['dave', tenantNamespace],
+          ] as const
+        ).flatMap(([as, namespace]) =>
+          [{ ownerReferences: [pipelineOwner] }, { labels: { 'sekisho.dev/app-pipeline': 'shop' } }].map(metadata => ({
+            as,
+            method: 'POST' as const,
+            path: groupPath(group, namespace, 'serviceinstances'),
+            json: { ...instance, metadata: { ...instance.metadata, ...metadata } },
+          })),
+        ),
       ),
   },
   {

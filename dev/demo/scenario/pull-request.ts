@@ -9,8 +9,10 @@ import { pushExample } from '../push.ts'
 import { mustRun, type Person } from '../tools.ts'
 import { shopFiles } from './deploy.ts'
 
-const repository = `${tenantNamespace}/shop`
+/** Of the AppPipeline, and of its repository in the organization. */
 export const pipelineName = 'shop'
+
+const repositoryOf = (pipeline: string) => `/repos/${tenantNamespace}/${pipeline}` as const
 
 export type PreviewRow = NonNullable<NonNullable<AppPipeline['status']>['previews']>[number]
 
@@ -20,11 +22,12 @@ export type Origin = { readonly who: Person; readonly branch: string; readonly f
 export type PullRequest = ReturnType<typeof pullRequestOf>
 
 /** Closes pull requests that an earlier run left open from there. */
-export async function closeEarlier(demo: DemoContext, { who, branch, fork }: Origin): Promise<void> {
+export async function closeEarlier(demo: DemoContext, { who, branch, fork }: Origin, pipeline = pipelineName): Promise<void> {
+  const path = repositoryOf(pipeline)
   const owner = fork?.split('/')[0] ?? tenantNamespace
   const query = `state=open&head=${encodeURIComponent(`${owner}:${branch}`)}`
-  const left = await onGitHub<readonly { readonly number: number }[]>(demo, who.login, `GET /repos/${repository}/pulls?${query}`)
-  for (const { number } of left) await onGitHub(demo, 'dave', `PATCH /repos/${repository}/pulls/${number}`, { state: 'closed' })
+  const left = await onGitHub<readonly { readonly number: number }[]>(demo, who.login, `GET ${path}/pulls?${query}`)
+  for (const { number } of left) await onGitHub(demo, 'dave', `PATCH ${path}/pulls/${number}`, { state: 'closed' })
 }
 
 /** Pushes the shop with this title on its page to the branch of the origin; resolves to the commit. */
@@ -35,20 +38,25 @@ export function pushTitle(demo: DemoContext, { who, branch, fork }: Origin, titl
 }
 
 /** Opens a pull request into main; resolves to its number. */
-export async function openPullRequest(demo: DemoContext, { who, branch, fork }: Origin, title: string): Promise<number> {
+export async function openPullRequest(
+  demo: DemoContext,
+  { who, branch, fork }: Origin,
+  title: string,
+  pipeline = pipelineName,
+): Promise<number> {
   const head = fork === undefined ? branch : `${fork.split('/')[0]}:${branch}`
   const body = { title, head, base: 'main' }
-  return (await onGitHub<{ readonly number: number }>(demo, who.login, `POST /repos/${repository}/pulls`, body)).number
+  return (await onGitHub<{ readonly number: number }>(demo, who.login, `POST ${repositoryOf(pipeline)}/pulls`, body)).number
 }
 
 /** What is known of the pull request with this number. */
-export function pullRequestOf(demo: DemoContext, number: number) {
+export function pullRequestOf(demo: DemoContext, number: number, pipeline = pipelineName) {
   const { dave } = demo.people
-  const path = `/repos/${repository}` as const
+  const path = repositoryOf(pipeline)
   const row = async (): Promise<PreviewRow | undefined> => {
-    const args = ['get', 'apppipeline', pipelineName, '-n', tenantNamespace, '-o', 'json']
-    const pipeline: AppPipeline = JSON.parse(await mustRun(dave, demo.tools.kubectl, args))
-    return pipeline.status?.previews?.find(one => one.number === number)
+    const args = ['get', 'apppipeline', pipeline, '-n', tenantNamespace, '-o', 'json']
+    const found: AppPipeline = JSON.parse(await mustRun(dave, demo.tools.kubectl, args))
+    return found.status?.previews?.find(one => one.number === number)
   }
   const comments = async (): Promise<readonly string[]> =>
     (await onGitHub<readonly { readonly body: string }[]>(demo, 'dave', `GET ${path}/issues/${number}/comments`)).map(
@@ -88,13 +96,13 @@ export function pullRequestOf(demo: DemoContext, number: number) {
           'dave',
           `GET ${path}/commits/${commit}/statuses`,
         )
-      ).find(({ context }) => context === `sekisho/preview/${pipelineName}`)?.state,
+      ).find(({ context }) => context === `sekisho/preview/${pipeline}`)?.state,
     /** The newest state of the deployment of this commit, and where it leads. */
     deploymentOf: async (commit: string): Promise<{ readonly state: string; readonly environment_url?: string } | undefined> => {
       const [deployment] = await onGitHub<readonly { readonly id: number }[]>(
         demo,
         'dave',
-        `GET ${path}/deployments?sha=${commit}&environment=${encodeURIComponent(`preview/${pipelineName}`)}`,
+        `GET ${path}/deployments?sha=${commit}&environment=${encodeURIComponent(`preview/${pipeline}`)}`,
       )
       if (deployment === undefined) return undefined
       const [newest] = await onGitHub<readonly { readonly state: string; readonly environment_url?: string }[]>(

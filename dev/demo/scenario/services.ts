@@ -14,7 +14,7 @@ import { untilContains, untilDeployed } from './deploy.ts'
 import { joinNeighbour } from './neighbour.ts'
 import { ensureRepository } from './repositories.ts'
 
-const application = 'orders'
+export const application = 'orders'
 const here = ['-n', tenantNamespace]
 const neighbourInstance = 'demo-orders-db'
 
@@ -31,8 +31,7 @@ export function serviceSteps(demo: DemoContext): readonly Step[] {
   const { dave, gary } = demo.people
   const kubectl = (who: Person, args: readonly string[], input?: string): Promise<string> =>
     mustRun(who, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  const url = async (): Promise<string> =>
-    (await kubectl(dave, ['get', `application/${application}`, ...here, '-o', 'jsonpath={.status.url}'])).trim()
+  const url = () => urlOfOrders(demo)
   const binding = async (): Promise<ServiceBinding> => {
     const args = ['get', 'servicebindings', ...here, '-l', `sekisho.dev/application=${application}`, '-o', 'json']
     const { items }: { readonly items: readonly ServiceBinding[] } = JSON.parse(await kubectl(dave, args))
@@ -104,8 +103,13 @@ export function serviceSteps(demo: DemoContext): readonly Step[] {
   ]
 }
 
+export async function urlOfOrders({ people, tools }: DemoContext): Promise<string> {
+  const args = ['get', `application/${application}`, ...here, '-o', 'jsonpath={.status.url}']
+  return (await mustRun(people.dave, tools.kubectl, args)).trim()
+}
+
 /** Stores an order. @throws DemoFailure with the answer when it is not stored */
-async function ordered(who: Person, address: string, what: string): Promise<void> {
+export async function ordered(who: Person, address: string, what: string): Promise<void> {
   const { code, output, errors } = await run(who, 'curl', [
     '--silent',
     '--show-error',
@@ -135,6 +139,6 @@ function orderUntilReplaced(who: Person, address: string, login: string): Promis
 }
 
 /** Runs a program of Node.js with the image and the credentials of the Application; resolves to its output. */
-function inOrders(demo: DemoContext, dave: Person, script: string): Promise<string> {
+export function inOrders(demo: DemoContext, dave: Person, script: string): Promise<string> {
   return mustRun(dave, demo.tools.sekisho, ['run', application, '--', 'node', '-e', script])
 }

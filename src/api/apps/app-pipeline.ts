@@ -15,6 +15,9 @@ export const ownsApplications: OwnsApplications = { noun: 'preview', setBy: 'spe
 
 const reasons = defineReasons(
   {
+    progress: {
+      WaitingForService: 'A ServiceInstance of the preview is being made. The message has how far it is.',
+    },
     ready: {
       Listed:
         'All open pull requests are known, as far as GitHub said when it was last asked: at a webhook, or at the periodic check.',
@@ -30,6 +33,10 @@ const reasons = defineReasons(
       RepositoryNotFound:
         'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
       TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
+      ServiceNotUsable:
+        'A ServiceInstance of the preview cannot go on by itself. The message has its reason; correct `spec.template.services`, or ask a platform admin.',
+      ServiceNotForIsolated:
+        'The pull request is of a fork, and the ServiceClass of an entry of `spec.template.services` that `public.services` names is not offered to code that is not trusted. Remove the name there, or ask a platform admin.',
       PullRequestClosed: 'The pull request is closed or merged.',
       ApprovalMissing:
         'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',

@@ -1,5 +1,5 @@
-// What the controllers may do about the services of Applications: they make ServiceBindings, and read what is said of them. The
-// credentials are of the process data-services.
+// What the controllers may do about the services of Applications: they make ServiceBindings, the ServiceInstances of previews,
+// and read what is said of them. The credentials are of the process data-services.
 import { domain } from '../kind.ts'
 import { bindingSecretPrefix } from '../services/binding-secret.ts'
 import type { Right } from './right.ts'
@@ -15,7 +15,7 @@ export const controllersRightsOfServices: readonly Right[] = [
     group: `services.${domain}`,
     resources: ['serviceclasses', 'serviceinstances', 'buckets', 'servicebindings'],
     verbs: ['list', 'watch'],
-    usedBy: [applicationCaches, serviceRecords],
+    usedBy: [applicationCaches, 'src/controllers/app-pipeline/index.ts', serviceRecords],
   },
   // Whether pods of an Application, or commands, are older than a credential.
   {
@@ -48,6 +48,13 @@ export const controllersRightsOfServices: readonly Right[] = [
     resources: ['serviceinstances', 'servicebindings'],
     verbs: ['patch'],
     usedBy: ['src/controllers/service-records/reconcile.ts'],
+  },
+  {
+    place: 'application',
+    group: `services.${domain}`,
+    resources: ['serviceinstances'],
+    verbs: ['get', 'create', 'patch', 'delete'],
+    usedBy: ['src/controllers/app-pipeline/apply-previews.ts'],
   },
   // The policies by which pods reach the servers of their services.
   {

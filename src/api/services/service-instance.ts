@@ -41,6 +41,35 @@ const reasons = defineReasons(
   offerReasons,
 )
 
+/** How an instance is made, by whomever: a person, or the platform for a preview. */
+export const planOfInstanceField = text({
+  description: 'The name of a plan of the ServiceClass. Its default plan when omitted.',
+  max: 63,
+  pattern: dnsLabel,
+})
+
+/** `spec.parameters`. */
+export const instanceParametersField = object(
+  {
+    postgresql: optional(
+      object(
+        {
+          extensions: optional(
+            list(databaseExtensionField, {
+              description:
+                'Extensions that the database has, beside those that applications create themselves. The ServiceClass must allow them. What is taken out of the list stays in the database.',
+              max: 32,
+              unique: 'set',
+            }),
+          ),
+        },
+        { description: 'For ServiceClasses of type `postgresql`.' },
+      ),
+    ),
+  },
+  { description: 'How the instance is made, by the type of the ServiceClass.' },
+)
+
 /** Reasons of the conditions. */
 export const serviceInstanceReasons = reasons.names
 
@@ -61,35 +90,8 @@ export const serviceInstance = defineKind({
         max: 63,
         pattern: dnsLabel,
       }),
-      plan: optional(
-        text({
-          description: 'The name of a plan of the ServiceClass. Its default plan when omitted.',
-          max: 63,
-          pattern: dnsLabel,
-        }),
-      ),
-      parameters: optional(
-        object(
-          {
-            postgresql: optional(
-              object(
-                {
-                  extensions: optional(
-                    list(databaseExtensionField, {
-                      description:
-                        'Extensions that the database has, beside those that applications create themselves. The ServiceClass must allow them. What is taken out of the list stays in the database.',
-                      max: 32,
-                      unique: 'set',
-                    }),
-                  ),
-                },
-                { description: 'For ServiceClasses of type `postgresql`.' },
-              ),
-            ),
-          },
-          { description: 'How the instance is made, by the type of the ServiceClass.' },
-        ),
-      ),
+      plan: optional(planOfInstanceField),
+      parameters: optional(instanceParametersField),
       whenDeleted: choice(['Keep', 'Delete'], {
         description:
           'What happens to the data when this object is deleted. `Keep`: it stays on the server without a credential, and an instance of the same name in this namespace finds it again. `Delete`: it is deleted, too.',

@@ -3,19 +3,22 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
+import type { ServiceClass } from '../../api/services/service-class.ts'
+import { type ServiceInstance, serviceInstance as serviceInstances } from '../../api/services/service-instance.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { ensureOwned } from '../kit/owned-application/ensure-owned.ts'
+import { ensureOwned, ensurePart } from '../kit/owned-application/ensure-owned.ts'
 import { isEnding } from '../kit/owned-application/last-hook.ts'
-import { removeOwned } from '../kit/owned-application/remove-owned.ts'
+import { removeOwned, removePart } from '../kit/owned-application/remove-owned.ts'
 import { isLeaving } from '../kit/owned-application/state.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Entry, Standing } from './choose.ts'
-import { desiredApplication, desiredRemoteSync, type PreviewFacts } from './desired.ts'
+import { desiredApplication, desiredInstances, desiredRemoteSync, instanceFactsOf, type PreviewFacts } from './desired.ts'
 import type { Preview } from './gather.ts'
 import { isBehind } from './preview/behind.ts'
+import { isDeleted, split, wall } from './preview/instances.ts'
 import type { BranchTip, KnownPullRequests } from './pull-requests/known.ts'
 
 export type ApplyDeps = {
@@ -32,6 +35,8 @@ export type ToApply = {
   readonly pipeline: AppPipeline
   readonly entries: readonly Entry[]
   readonly known: KnownPullRequests | undefined
+  /** Those that the template names. */
+  readonly classes: ReadonlyMap<string, ServiceClass>
 }
 
 /**
@@ -39,42 +44,80 @@ export type ToApply = {
  * @throws KubeError when a retry may succeed
  */
 export async function applyPreviews(deps: ApplyDeps, wanted: ToApply, signal: AbortSignal): Promise<Applied> {
-  const { pipeline, entries, known } = wanted
+  const { pipeline, entries, known, classes } = wanted
   const refused = new Map<number, Standing>()
-  const leaving = entries.flatMap(({ action, preview }) =>
-    preview !== undefined && (action === 'remove' || isEnding(preview.application)) ? [preview] : [],
-  )
+  const leaving = entries.flatMap(entry => (entry.preview !== undefined && mustLeave(entry, wanted) ? [entry.preview] : []))
   const waits = await removePreviews(deps, pipeline, leaving)
   for (const entry of entries) {
     if (entry.action !== 'keep' || known === undefined) continue
     signal.throwIfAborted()
     // What is being deleted, by whomever, is made again when it is gone.
-    if (entry.preview !== undefined && isLeaving(entry.preview)) continue
+    if (entry.preview !== undefined && (isLeaving(entry.preview) || mustLeave(entry, wanted))) continue
     const { pull, paused, preview } = entry
     const { application, remoteSync } = preview ?? {}
     const facts = { pipeline, repository: known.repository, pull, paused, ingress: deps.ingress, application, remoteSync }
-    const standing = await keepPreview(deps, facts, known.tips.get(pull.baseBranch))
+    const standing =
+      wall(instanceFactsOf(facts), classes) ??
+      (await keepPreview(deps, { ...facts, instances: preview?.instances ?? [] }, known.tips.get(pull.baseBranch)))
     if (standing !== undefined) refused.set(entry.number, standing)
   }
   return { refused, waits }
 }
 
+/**
+ * Also one of which somebody deletes a service that it uses: that waits until nothing uses it, and the next preview has another
+ * one.
+ */
+function mustLeave({ action, preview, pull }: Entry, { pipeline, known }: ToApply): boolean {
+  if (preview === undefined) return false
+  if (action === 'remove' || isEnding(preview.application)) return true
+  if (action !== 'keep' || pull === undefined || known === undefined) return false
+  return split(preview.instances, instanceFactsOf({ pipeline, repository: known.repository, pull })).current.some(isDeleted)
+}
+
+/** A service that it uses was deleted before it: a hook that waits for one would wait in vain. */
+function usesEnded({ application, instances }: Preview): boolean {
+  const used = new Set(application?.spec.services?.map(({ instance }) => instance))
+  return instances.some(instance => isDeleted(instance) && used.has(instance.metadata.name))
+}
+
 /** Resolves to how long hooks may still take. @throws KubeError */
-export function removePreviews(
+export async function removePreviews(
   deps: Pick<ApplyDeps, 'client' | 'clock' | 'fieldManager'>,
   { spec }: AppPipeline,
   previews: readonly Preview[],
 ): Promise<readonly number[]> {
   const { client, clock, fieldManager } = deps
-  return removeOwned({ client, clock, fieldManager, hook: spec.hooks?.deleted }, previews)
+  const waits: number[] = []
+  for (const preview of previews) {
+    const hook = usesEnded(preview) ? undefined : spec.hooks?.deleted
+    const ofHook = await removeOwned({ client, clock, fieldManager, hook }, [preview])
+    waits.push(...ofHook)
+    if (ofHook.length === 0) await removeInstances(deps, preview.instances)
+  }
+  return waits
 }
 
-/** Resolves to why the API server refuses a part of it. */
-async function keepPreview(deps: ApplyDeps, facts: PreviewFacts, tip: BranchTip | undefined): Promise<Standing | undefined> {
+/** They end, with their data, when no credential of them is left. */
+async function removeInstances({ client }: Pick<ApplyDeps, 'client'>, instances: readonly ServiceInstance[]): Promise<void> {
+  for (const instance of instances) await removePart({ client }, serviceInstances, instance)
+}
+
+type KeptFacts = PreviewFacts & { readonly instances: readonly ServiceInstance[] }
+
+/** The services first: the Application waits for its own. Resolves to why the API server refuses a part of it. */
+async function keepPreview(deps: ApplyDeps, facts: KeptFacts, tip: BranchTip | undefined): Promise<Standing | undefined> {
   const { client, fieldManager } = deps
+  const write = { client, fieldManager, owner: facts.pipeline }
+  for (const wanted of desiredInstances(facts)) {
+    const cached = facts.instances.find(({ metadata }) => metadata.name === wanted.metadata.name)
+    const instance = await ensurePart(write, serviceInstances, cached, wanted)
+    if (instance.kind === 'refused') return instance.standing
+  }
   const desired = { application: desiredApplication(facts), remoteSync: desiredRemoteSync(facts) }
-  const kept = await ensureOwned({ client, fieldManager, owner: facts.pipeline }, facts, desired)
+  const kept = await ensureOwned(write, facts, desired)
   if (kept.kind === 'refused') return kept.standing
+  await removeInstances(deps, split(facts.instances, instanceFactsOf(facts)).former)
   const { remoteSync } = kept
   if (!facts.paused && remoteSync?.changed === false) await wake(deps, remoteSync.object, facts.pull.headCommit, tip)
   return undefined

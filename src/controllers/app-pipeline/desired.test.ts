@@ -4,7 +4,7 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { desiredHashAnnotation, isAsDesired } from '../kit/owned-application/manifest.ts'
-import { desiredApplication, desiredRemoteSync, type PreviewFacts } from './desired.ts'
+import { desiredApplication, desiredInstances, desiredRemoteSync, type PreviewFacts } from './desired.ts'
 import { pipeline, preview, pull, repository } from './testing/app-pipeline.ts'
 
 function facts(changes: Partial<PreviewFacts> = {}, spec: Partial<AppPipeline['spec']> = {}): PreviewFacts {
@@ -97,6 +97,25 @@ test('the volumes of a preview go with it: the next one of the name may be of a 
     { name: 'data', size: '1Gi', whenDeleted: 'Delete' },
     { name: 'cache', whenDeleted: 'Delete' },
   ])
+})
+
+test('a service of its own is the preview’s: its Application names it, and its data go with it', () => {
+  const { template } = pipeline().spec
+  const application = { ...template.application, services: [{ name: 'db', instance: 'shared', access: 'ReadWrite' as const }] }
+  const parameters = { postgresql: { extensions: ['pgcrypto' as const] } }
+  const services = [{ name: 'db', class: 'postgresql', plan: 'small', parameters }]
+  const given = facts({}, { template: { ...template, application, services } })
+  const [instance, ...others] = desiredInstances(given)
+  expect(others).toEqual([])
+  const { name: _name, annotations: _hash, ...place } = desiredApplication(given).metadata
+  expect(instance?.metadata).toMatchObject(place)
+  expect(instance?.spec).toEqual({ class: 'postgresql', plan: 'small', parameters, whenDeleted: 'Delete' })
+  expect(desiredApplication(given).spec['services']).toEqual([
+    { name: 'db', instance: instance?.metadata.name, access: 'ReadWrite' },
+  ])
+  // Of a fork, which may not have it, nothing.
+  const theirs = { ...given, pull: pull(12, { headRepository: 9 }) }
+  expect([desiredInstances(theirs), desiredApplication(theirs).spec['services']]).toEqual([[], []])
 })
 
 describe('the RemoteSync', () => {

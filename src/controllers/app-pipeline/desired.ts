@@ -1,16 +1,20 @@
-// What an AppPipeline wants to exist for one pull request: an Application and a RemoteSync that builds its image. Pure.
+// What an AppPipeline wants to exist for one pull request: an Application, a RemoteSync that builds its image, and the services
+// that it has for itself. Pure.
 import type { PreviewFact } from '../../api/apps/app-pipeline/preview.ts'
+import { previewServices } from '../../api/apps/app-pipeline/services.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { type IngressAddress, platformHost, urlOf } from '../../api/apps/application/url.ts'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import { followedRepository } from '../../api/capabilities/repository-follower.ts'
 import { labels, previewName } from '../../api/names.ts'
+import { serviceInstance as serviceInstances } from '../../api/services/service-instance.ts'
 import type { PullRequest } from '../../github/index.ts'
 import { type Manifest, type OwnedManifest, ownedManifest } from '../kit/owned-application/manifest.ts'
 import { isOfFork } from './policy/checks.ts'
 import { templateOfFork } from './preview/fork.ts'
 import { hostLabel } from './preview/host.ts'
+import { type InstanceFacts, ownInstances } from './preview/instances.ts'
 
 /** What one preview is made from. */
 export type PreviewFacts = {
@@ -68,7 +72,7 @@ function environmentOf(facts: PreviewFacts): Application['spec']['env'] {
   return all.length === 0 ? undefined : all
 }
 
-/** What the Application and the RemoteSync of a preview have in common. */
+/** What the objects of a preview have in common. */
 function placeOf({ pipeline, repository, pull }: PreviewFacts): Pick<OwnedManifest, 'owner' | 'ownerType' | 'part' | 'labels'> {
   const place = { [labels.repository]: String(repository), [labels.pullRequest]: String(pull.number) }
   return { owner: pipeline, ownerType: appPipeline, part: `pr-${pull.number}`, labels: place }
@@ -89,6 +93,23 @@ function volumesOf({ pipeline }: PreviewFacts): Application['spec']['volumes'] {
   return pipeline.spec.template.application.volumes?.map(volume => ({ ...volume, whenDeleted: 'Delete' }))
 }
 
+/** What its own services are made from. */
+export function instanceFactsOf(facts: Pick<PreviewFacts, 'pipeline' | 'repository' | 'pull'>): InstanceFacts {
+  return { pipeline: facts.pipeline, number: facts.pull.number, template: templateOf(facts) }
+}
+
+/** The ServiceInstances that a preview has for itself. Their data go with it, for the same reason as volumes. */
+export function desiredInstances(facts: PreviewFacts): readonly Manifest[] {
+  return ownInstances(instanceFactsOf(facts)).map(({ entry, name }) =>
+    ownedManifest({
+      ...placeOf(facts),
+      name,
+      type: serviceInstances,
+      spec: { class: entry.class, plan: entry.plan, parameters: entry.parameters, whenDeleted: 'Delete' },
+    }),
+  )
+}
+
 /** The Application of a preview. A RemoteSync sets its image and commit. */
 export function desiredApplication(facts: PreviewFacts): Manifest {
   const { application, metadata: given } = templateOf(facts)
@@ -101,6 +122,7 @@ export function desiredApplication(facts: PreviewFacts): Manifest {
     spec: {
       ...application,
       volumes: volumesOf(facts),
+      services: previewServices(facts.pipeline.metadata, facts.pull.number, templateOf(facts)),
       env: environmentOf(facts),
       releaseJob: releaseJobOf(facts),
       domains: [hostOf(facts)],

@@ -8,6 +8,8 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyOf, keyText } from '../../api/resource.ts'
+import type { ServiceClass } from '../../api/services/service-class.ts'
+import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { addOwnedIndex, type Owned, ownedBy } from '../kit/owned-application/owned.ts'
@@ -21,6 +23,8 @@ export type AppPipelineCaches = {
   readonly approvals: Cache<PreviewApproval>
   readonly installations: Cache<Installation>
   readonly grants: Cache<RepositoryGrant>
+  readonly instances: Cache<ServiceInstance>
+  readonly classes: Cache<ServiceClass>
 }
 
 /** AppPipelines by the `keyText` of their Installation; approvals by the uid of their AppPipeline. */
@@ -28,16 +32,19 @@ export const installationIndex = 'appPipelineInstallation'
 const approvalIndex = 'appPipelineApproval'
 
 /** Call once, before the caches start. */
-export function addAppPipelineIndexes({ pipelines, applications, remoteSyncs, approvals }: AppPipelineCaches): void {
+export function addAppPipelineIndexes({ pipelines, applications, remoteSyncs, approvals, instances }: AppPipelineCaches): void {
   pipelines.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
   addOwnedIndex(applications, appPipeline.kind)
   addOwnedIndex(remoteSyncs, appPipeline.kind)
+  addOwnedIndex(instances, appPipeline.kind)
   approvals.addIndex(approvalIndex, ({ spec }) => [spec.pipeline.uid])
 }
 
 /** What exists of one preview. */
 export type Preview = Owned & {
   readonly number: number
+  /** Of the template as it is, and as it was. */
+  readonly instances: readonly ServiceInstance[]
   /** The numeric id of the repository whose pull request it belongs to. */
   readonly repository: number
 }
@@ -51,6 +58,8 @@ export type Facts = {
   /** What exists, by number. */
   readonly previews: ReadonlyMap<number, Preview>
   readonly approvals: readonly PreviewApproval[]
+  /** Those that `template.services` names, by name. */
+  readonly classes: ReadonlyMap<string, ServiceClass>
   /** What GitHub said before; undefined after a restart. */
   readonly known: KnownPullRequests | undefined
 }
@@ -67,30 +76,36 @@ function placeOf({ metadata }: KubeObject): { readonly number: number; readonly 
   return { number: Number(number), repository: Number(repository) }
 }
 
-function previewsOf(applications: readonly Application[], remoteSyncs: readonly RemoteSync[]): ReadonlyMap<number, Preview> {
+/** What exists, by the uid of the AppPipeline. */
+function previewsOf({ applications, remoteSyncs, instances }: AppPipelineCaches, uid: string): ReadonlyMap<number, Preview> {
   const found = new Map<number, Preview>()
-  for (const application of applications) {
-    const place = placeOf(application)
-    found.set(place.number, { ...place, application, remoteSync: undefined })
+  const add = (child: KubeObject, part: (before: Preview) => Partial<Preview>): void => {
+    const place = placeOf(child)
+    const before = found.get(place.number) ?? { ...place, application: undefined, remoteSync: undefined, instances: [] }
+    found.set(place.number, { ...before, ...place, ...part(before) })
   }
-  for (const remoteSync of remoteSyncs) {
-    const place = placeOf(remoteSync)
-    found.set(place.number, { ...place, application: found.get(place.number)?.application, remoteSync })
-  }
+  for (const instance of ownedBy(instances, appPipeline.kind, uid))
+    add(instance, before => ({ instances: [...before.instances, instance] }))
+  for (const application of ownedBy(applications, appPipeline.kind, uid)) add(application, () => ({ application }))
+  for (const remoteSync of ownedBy(remoteSyncs, appPipeline.kind, uid)) add(remoteSync, () => ({ remoteSync }))
   return found
+}
+
+function classesOf({ classes }: AppPipelineCaches, { spec }: AppPipeline): ReadonlyMap<string, ServiceClass> {
+  const found = (spec.template.services ?? []).flatMap(entry => classes.get({ name: entry.class }) ?? [])
+  return new Map(found.map(one => [one.metadata.name, one]))
 }
 
 /** What is known before GitHub is asked. */
 export function gather({ caches, memory, clock }: GatherDeps, pipeline: AppPipeline): Facts {
   const { namespace = '', uid = '' } = pipeline.metadata
-  const applications = ownedBy(caches.applications, appPipeline.kind, uid)
-  const remoteSyncs = ownedBy(caches.remoteSyncs, appPipeline.kind, uid)
   return {
     pipeline,
     now: clock.now(),
     installation: caches.installations.get({ namespace, name: pipeline.spec.installation }),
     grant: caches.grants.get({ namespace, name: ownedGrantName(pipeline) }),
-    previews: previewsOf(applications, remoteSyncs),
+    previews: previewsOf(caches, uid),
+    classes: classesOf(caches, pipeline),
     approvals: caches.approvals.byIndex(approvalIndex, uid).filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     known: memory.get(uid),
   }

@@ -7,6 +7,8 @@ import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
+import { serviceClass } from '../../api/services/service-class.ts'
+import { serviceInstance } from '../../api/services/service-instance.ts'
 import { createAnswerCache, createPullRequestClient, type Fetch, type GitHubMeter } from '../../github/index.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -46,6 +48,8 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
     approvals: manager.cache(previewApproval),
     installations: manager.cache(installation),
     grants: manager.cache(repositoryGrant),
+    instances: manager.cache(serviceInstance),
+    classes: manager.cache(serviceClass),
   }
   addAppPipelineIndexes(caches)
   const status = createStatusWriter({
@@ -67,7 +71,7 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
   const definition: ControllerDefinition = {
     name: 'app-pipeline',
     for: appPipeline,
-    owns: [repositoryGrant, application, remoteSync],
+    owns: [repositoryGrant, application, remoteSync, serviceInstance],
     watches: [
       watches(installation, item => caches.pipelines.byIndex(installationIndex, keyText(keyOf(item))).map(keyOf), {
         predicate: partChanged(({ status }) => findCondition(status?.conditions, 'Ready')?.status),

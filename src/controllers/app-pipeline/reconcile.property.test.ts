@@ -1,9 +1,10 @@
 // The invariant of previews over thousands of histories: pull requests change, webhooks are lost, doubled and late, GitHub
 // fails and contradicts itself, caches are behind, processes end between any two writes. In the end the previews are exactly
-// those of the open pull requests that pass, nothing was removed in doubt, and with the AppPipeline all goes. On a real
-// platform: test/integration/preview-invariant.test.ts.
+// those of the open pull requests that pass, each with the service that it has for itself, nothing was removed in doubt, and
+// with the AppPipeline all goes. On a real platform: test/integration/preview-invariant.test.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PullRequest } from '../../github/index.ts'
 import { pull as pullOf, repository } from './testing/app-pipeline.ts'
 import { createSmallWorld, type Mood, type SmallWorld, sweepMilliseconds } from './testing/small-world.ts'
@@ -13,6 +14,14 @@ const openAtFirst = 20
 const policy = {
   ...{ drafts: false, bots: false, forks: 'Approved' as const },
   ...{ baseBranches: ['main'], labels: ['preview'], withoutLabels: ['hold'] },
+}
+
+const template: AppPipeline['spec']['template'] = {
+  application: { chart: 'web', services: [{ name: 'db', instance: 'shared', access: 'ReadWrite' }] },
+  services: [{ name: 'db', class: 'postgresql' }],
+  public: { services: ['db'] },
+  source: 'Head',
+  build: { strategy: 'Buildpacks', timeoutSeconds: 900 },
 }
 
 const changes = ['open', 'push', 'close', 'reopen', 'label', 'hold', 'draft', 'retarget', 'skip', 'approve'] as const
@@ -117,7 +126,7 @@ function expectExactly(history: History, limit: number): void {
   const { world } = history
   const passing = [...world.github.pulls.values()].filter(pull => passes(history.approved, pull)).map(({ number }) => number)
   const found = world.applications()
-  expect(world.remoteSyncs()).toEqual(found)
+  expect([world.remoteSyncs(), world.instances()]).toEqual([found, found])
   if (passing.length <= limit) expect(found).toEqual(passing)
   else expect([found.length, found.every(number => passing.includes(number))]).toEqual([limit, true])
   const { previews = [], counts } = world.pipeline()?.status ?? {}
@@ -147,7 +156,7 @@ test.each([
         const rules = { passes: (pull: PullRequest) => passes(approved, pull), limited: limit < 100 }
         // By number, or by what one preview requests: both leave room for as many.
         const limits = bySum ? { previews: 100, resources: { cpu: `${limit * 50}m` } } : { previews: limit }
-        const history: History = { world: createSmallWorld({ policy, limits }, rules), approved, commits: 0 }
+        const history: History = { world: createSmallWorld({ policy, limits, template }, rules), approved, commits: 0 }
         const { world } = history
         while (world.github.pulls.size < openAtFirst) open(history)
         for (const [index, one] of steps.entries()) {
@@ -170,7 +179,7 @@ test.each([
 test('an AppPipeline that is deleted takes all previews with it, also while GitHub does not answer and whenever the process ends', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 6 }), async crashes => {
-      const world = createSmallWorld({ policy }, { passes: () => true, limited: false })
+      const world = createSmallWorld({ policy, template }, { passes: () => true, limited: false })
       const history: History = { world, approved: new Set(), commits: 0 }
       while (world.github.pulls.size < openAtFirst) open(history)
       await rest(history)
@@ -184,8 +193,9 @@ test('an AppPipeline that is deleted takes all previews with it, also while GitH
       for (let round = 0; round < 5; round++) {
         world.observe()
         await world.reconcile()
+        world.runAll()
       }
-      expect([world.applications(), world.remoteSyncs(), world.pipeline()]).toEqual([[], [], undefined])
+      expect([world.applications(), world.remoteSyncs(), world.instances(), world.pipeline()]).toEqual([[], [], [], undefined])
     }),
     { numRuns: 100, endOnFailure: true },
   )

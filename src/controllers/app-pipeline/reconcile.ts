@@ -36,7 +36,11 @@ async function keep(deps: AppPipelineDeps, pipeline: AppPipeline, { signal }: Re
   const facts = gather(deps, pipeline)
   const view = await observeGitHub({ ...deps, fieldManager }, facts, signal)
   const { known, entries, halt } = view
-  const { refused, waits } = await applyPreviews({ ...deps, fieldManager }, { pipeline, entries, known }, signal)
+  const { refused, waits } = await applyPreviews(
+    { ...deps, fieldManager },
+    { pipeline, entries, known, classes: facts.classes },
+    signal,
+  )
   const status = nextStatus({ ...view, pipeline, now: deps.clock.now(), refused })
   await deps.status.write(pipeline, status)
   for (const event of eventsOf(pipeline.status, status)) deps.events.record(pipeline, event)

@@ -5,12 +5,14 @@ import { type AppPipeline, ownsApplications, appPipelineReasons as reasons } fro
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { standingOf } from '../kit/owned-application/state.ts'
+import { type OwnedStanding, standingOf } from '../kit/owned-application/state.ts'
 import type { Refusal } from '../kit/refusal.ts'
 import { changeTime } from '../kit/repository/change-times.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
+import { instanceFactsOf } from './desired.ts'
+import { heldInstance, isDeleted, split, standingWithInstances } from './preview/instances.ts'
 import { requestsText } from './preview/requests.ts'
 import type { KnownPullRequests } from './pull-requests/known.ts'
 
@@ -34,27 +36,43 @@ export type Observation = {
 const maxMessage = 512
 const maxReason = 128
 
-function standing(entry: Entry, { refused, pipeline }: Observation): Standing {
+function standing(entry: Entry, observation: Observation): Standing {
+  const { refused, pipeline } = observation
   const problem = refused.get(entry.number)
   if (problem !== undefined) return problem
   switch (entry.action) {
     case 'none':
       return entry.standing
-    case 'remove':
-      return { ...entry.standing, state: 'Removing' }
+    case 'remove': {
+      const held = entry.preview && heldInstance(entry.preview)
+      return { ...entry.standing, state: 'Removing', ...(held === undefined ? {} : { message: held }) }
+    }
     case 'hold':
       return entry.standing ?? existing(entry)
     case 'keep': {
-      const now = existing(entry)
+      const now = withServices(entry, observation)
       return entry.paused && now.state !== 'Removing' ? pausedStanding(pipeline.spec.suspend === true) : now
     }
   }
 }
 
 /** An entry that keeps or holds something may have been made in this very run: the cache shows it later. */
-function existing({ preview, number, pull }: Entry): Standing {
-  const objects = preview ?? { number, repository: 0, application: undefined, remoteSync: undefined }
+function existing({ preview, number, pull }: Entry): OwnedStanding {
+  const objects = preview ?? { number, application: undefined, remoteSync: undefined }
   return standingOf(objects, { noun: ownsApplications.noun, isBuilt: true, headCommit: pull?.headCommit })
+}
+
+/** Of one that is kept: what it says of the services that it has for itself. */
+function withServices(entry: Extract<Entry, { readonly action: 'keep' }>, { pipeline, known }: Observation): Standing {
+  const now = existing(entry)
+  const { preview, pull } = entry
+  if (preview === undefined || known === undefined) return now
+  const { current } = split(preview.instances, instanceFactsOf({ pipeline, repository: known.repository, pull }))
+  if (current.some(isDeleted)) {
+    const message = heldInstance(preview) ?? 'a service of the preview was deleted: the preview is made again, with another one'
+    return { state: 'Removing', reason: reasons.removing, message }
+  }
+  return preview.application?.status?.release === undefined ? standingWithInstances(current, now) : now
 }
 
 /**

@@ -1,11 +1,13 @@
 // What a report is about: found by the key of the report; the end of a preview is certain or is not reported.
 import { describe, expect, test } from 'vitest'
+import { previewInstanceName } from '../../api/apps/app-pipeline/services.ts'
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { GitHubReport } from '../../api/apps/github-report.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
+import { ownedBindingName } from '../../api/services/application-services.ts'
 import { createFakeClock, type FakeClock } from '../../lib/testing/fake-clock.ts'
 import { createReportWait } from '../kit/reconcile-with-finalizer.ts'
 import { addSubjectIndexes, applicationIndex, type SubjectDeps, subjectOf } from './subject.ts'
@@ -115,6 +117,20 @@ describe('the subject of a report', () => {
     expect(others(3)).toEqual(['a'.repeat(40)])
     expect(others(4)).toEqual(['a'.repeat(40), 'b'.repeat(40)])
     expect(others(2, true)).toEqual([])
+  })
+
+  test('knows the credentials that a build log must not repeat: also of a service that the preview has for itself', () => {
+    const one = pipeline({ rows: [row(1)] })
+    const services = [{ name: 'db', instance: 'shared', access: 'ReadWrite' as const }]
+    const bindingsWith = (own: readonly { readonly name: string; readonly class: string }[]) => {
+      const template = { ...one.spec.template, application: { services }, services: own } as AppPipeline['spec']['template']
+      return subject({ pipeline: { ...one, spec: { ...one.spec, template } } })?.bindings
+    }
+    const use = { name: 'db', access: 'ReadWrite' as const }
+    const entry = { name: 'db', class: 'postgresql' }
+    expect(bindingsWith([])).toEqual([ownedBindingName('shop-pr-1', { ...use, instance: 'shared' })])
+    const instance = previewInstanceName(one.metadata, 1, entry)
+    expect(bindingsWith([entry])).toEqual([ownedBindingName('shop-pr-1', { ...use, instance })])
   })
 
   test('is none where reports are off, and not that of another object of the same name', () => {

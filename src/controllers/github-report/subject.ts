@@ -1,6 +1,7 @@
 // What a report is about: a preview of an AppPipeline, or a RemoteSync with `spec.report`. Found by the key of the report, so
 // that the first report and every later one are found the same way. From caches only.
 
+import { previewServices } from '../../api/apps/app-pipeline/services.ts'
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
@@ -11,7 +12,7 @@ import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { followedRepository, type RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
 import { previewName } from '../../api/names.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
-import { ownedBindingName } from '../../api/services/application-services.ts'
+import { ownedBindingName, type ServiceUse } from '../../api/services/application-services.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
@@ -122,7 +123,7 @@ function withoutRow(
   return isListed && (!isCut || hadPreview) ? gone : undefined
 }
 
-function bindingsOf(application: string, { services = [] }: Pick<Application['spec'], 'services'>): readonly string[] {
+function bindingsOf(application: string, services: readonly ServiceUse[] = []): readonly string[] {
   return services.map(use => ownedBindingName(application, use))
 }
 
@@ -158,7 +159,7 @@ function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Repo
       marker: markerOf(['AppPipeline', namespace, pipelineName, repository.id, number]),
     },
     secrets: [...(template.build.secrets ?? []), ...usedSecrets(template.application)],
-    bindings: bindingsOf(name, template.application),
+    bindings: bindingsOf(name, previewServices(pipeline.metadata, number, template)),
   }
 }
 
@@ -187,6 +188,6 @@ function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: Remot
       marker: markerOf(['RemoteSync', namespace, name, repository.id]),
     },
     secrets: [...(build.secrets ?? []), ...new Set(applications.flatMap(({ spec }) => usedSecrets(spec)))],
-    bindings: applications.flatMap(({ metadata, spec }) => bindingsOf(metadata.name, spec)),
+    bindings: applications.flatMap(({ metadata, spec }) => bindingsOf(metadata.name, spec.services)),
   }
 }

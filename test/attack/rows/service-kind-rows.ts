@@ -137,6 +137,39 @@ const tenantRows: readonly Row[] = [
   ]),
 ]
 
+const apps = '/apis/apps.sekisho.dev/v1alpha1'
+const ofPreview = `${instances}/of-preview`
+const refusedOwned = expecting('owned-writers')
+const kept = { spec: { whenDeleted: 'Keep' } }
+const previewRows: readonly Row[] = [
+  ...[dave, impostor].flatMap(as => [
+    refusedOwned.patch(`${as.user} keeps the data of a preview`, as, ofPreview, kept),
+    refusedOwned.patch(`${as.user} gives the service of a preview another plan`, as, ofPreview, { spec: { plan: 'large' } }),
+  ]),
+  refusedMetadata.patch('dave takes the service of a preview from its AppPipeline', dave, ofPreview, {
+    metadata: { ownerReferences: [] },
+  }),
+  refusedMetadata.post(
+    'dave makes a service of a preview',
+    dave,
+    instances,
+    instance('a', { ownerReferences: [ownerOf('apps.sekisho.dev/v1alpha1', 'AppPipeline', true)] }),
+  ),
+  refusedMetadata.post(
+    'dave makes one that looks like that of a preview',
+    dave,
+    instances,
+    instance('a', { labels: { 'sekisho.dev/app-pipeline': 'shop', 'sekisho.dev/pull-request': '1' } }),
+  ),
+  refusedMetadata.patch('dave hands a service of his own to a preview', dave, `${instances}/held`, {
+    metadata: { labels: { 'sekisho.dev/pull-request': '1' } },
+  }),
+  allowed.patch('the platform changes the service of a preview', controllers, ofPreview, { spec: { plan: 'large' } }),
+  allowed.patch('data-services adds its finalizer to one', dataServices, ofPreview, finalizers('sekisho.dev/x')),
+  allowed.patch('a platform administrator repairs one', platformAdministrator, ofPreview, kept),
+  allowed.remove('dave deletes one, which is made again', dave, ofPreview),
+]
+
 const refusedSecret = expecting('reserved-secrets')
 const secretRows: readonly Row[] = [
   ...[dave, clusterAdministrator, impostor, replicaSetController].flatMap(as => [
@@ -164,18 +197,23 @@ const secretRows: readonly Row[] = [
   }),
 ]
 
-/** The four objects, and those of tenants while they are deleted. */
+/** The four objects, one of a preview, and those of tenants while they are deleted. */
 export const serviceKindFixtures: readonly Existing[] = [
   { path: classes, object: serviceClass('held') },
   { path: instances, object: instance('held') },
   { path: buckets, object: bucket('held') },
   { path: bindings, object: binding('held') },
+  {
+    path: instances,
+    object: { ...instance('of-preview'), spec: { class: 'held', whenDeleted: 'Delete' } },
+    controlledBy: `${apps}/namespaces/acme/apppipelines/dave`,
+  },
   { path: instances, object: instance('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
   { path: buckets, object: bucket('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
   { path: bindings, object: binding('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },
 ]
 
-export const serviceKindRows: readonly Row[] = [...classRows, ...statusRows, ...tenantRows, ...secretRows]
+export const serviceKindRows: readonly Row[] = [...classRows, ...statusRows, ...tenantRows, ...previewRows, ...secretRows]
 
 /** Of the production form: what the controllers leave to data-services, and the other way round. */
 export const serviceKindProcessRows: readonly Row[] = [

@@ -25,7 +25,7 @@ export const publicField = object(
     services: optional(
       list(objectName('The name of an entry of `application.services`.'), {
         description:
-          'The entries of `application.services` that previews of forks get, where the ServiceClass is offered to isolated Applications. Everybody whose pull request is approved can do with the service what its credential can.',
+          'The entries of `application.services` that previews of forks get, where the ServiceClass is offered to isolated Applications. Everybody whose pull request is approved can do with the service what its credential can: with one that all previews share, unless the entry has one of its own in `template.services`.',
         max: 16,
         unique: 'set',
       }),

@@ -4,6 +4,7 @@ import { choice, map, object, optional, type Rule, type TSchema, text, withoutPr
 import { type Application, application } from '../application.ts'
 import { buildField, pathsField, subPathField, subPathRules } from '../remote-sync/build-fields.ts'
 import { publicField } from './public.ts'
+import { previewServicesField } from './services.ts'
 
 /** The fields of an Application that belong to one preview, so that no template can have them. */
 const perPreview = [
@@ -43,6 +44,14 @@ const ownKeys: Rule = {
   fieldPath: '.metadata',
 }
 
+/** An instance that no process uses would be made for nothing. */
+const ownServices: Rule = {
+  rule: '!has(self.services) || self.services.all(own, has(self.application.services) && self.application.services.exists(use, use.name == own.name))',
+  message:
+    'every entry of services needs an entry of the same name in application.services, by which the processes get its credential',
+  fieldPath: '.services',
+}
+
 /** `spec.template`. */
 export const templateField = object(
   {
@@ -57,6 +66,7 @@ export const templateField = object(
         'The spec of the Application of each preview. What differs between previews is set by the platform: image, commit, host name and whether it is suspended. Volumes are deleted with the preview, also where `whenDeleted` is `Keep`.',
       rules: rulesOf(application.specSchema),
     }),
+    services: optional(previewServicesField),
     public: optional(publicField),
     source: choice(['Head', 'Merge'], {
       description:
@@ -67,5 +77,5 @@ export const templateField = object(
     paths: optional(pathsField),
     build: buildField,
   },
-  { description: 'What every preview is made of.', rules: [...subPathRules, ownKeys] },
+  { description: 'What every preview is made of.', rules: [...subPathRules, ownKeys, ownServices] },
 )

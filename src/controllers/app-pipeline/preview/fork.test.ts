@@ -62,6 +62,9 @@ describe('the preview of a fork', () => {
     expect(templateOfFork(own).application.services).toEqual([])
     expect(templateOfFork({ ...own, public: { services: ['sandbox', 'shop-db'] } }).application.services).toEqual([services[1]])
     expect(templateOfFork(template).application).not.toHaveProperty('services')
+    const ofItsOwn = { ...own, services: [{ name: 'db', class: 'postgresql' }] }
+    expect(templateOfFork(ofItsOwn).services).toEqual([])
+    expect(templateOfFork({ ...ofItsOwn, public: { services: ['db'] } }).services).toEqual(ofItsOwn.services)
   })
 
   test('gets what the template says is public; a ConfigMap is not public because a secret of its name is', () => {

@@ -68,5 +68,6 @@ function buildOf({ build, public: open = {} }: Template): Template['build'] {
 
 /** The template as the preview of a fork is made of it. */
 export function templateOfFork(template: Template): Template {
-  return { ...template, application: applicationOf(template), build: buildOf(template) }
+  const services = template.services?.filter(({ name }) => isIn(template.public?.services, name))
+  return { ...template, ...kept('services', services), application: applicationOf(template), build: buildOf(template) }
 }

@@ -72,7 +72,7 @@ export function preview(number: number, of = repository): Preview {
       application: metadata.name,
     },
   }
-  return { number, repository: of, application, remoteSync }
+  return { number, repository: of, application, remoteSync, instances: [] }
 }
 
 /** A list, in which every commit was looked at. */
@@ -99,6 +99,7 @@ export function facts(changes: Partial<Facts> & { readonly existing?: readonly P
     grant: undefined,
     previews: new Map(existing.map(one => [one.number, one])),
     approvals: [],
+    classes: new Map(),
     known: undefined,
     ...rest,
   }

@@ -36,6 +36,8 @@ const cacheNames: Readonly<Record<string, keyof AppPipelineCaches>> = {
   PreviewApproval: 'approvals',
   Installation: 'installations',
   RepositoryGrant: 'grants',
+  ServiceInstance: 'instances',
+  ServiceClass: 'classes',
 }
 
 function emptyCaches(): AppPipelineCaches {
@@ -46,6 +48,8 @@ function emptyCaches(): AppPipelineCaches {
     approvals: createObjectCache(),
     installations: createObjectCache<Installation>(),
     grants: createObjectCache(),
+    instances: createObjectCache(),
+    classes: createObjectCache(),
   }
   addAppPipelineIndexes(caches)
   return caches
@@ -157,7 +161,10 @@ export function createSmallClient(deps: ClientDeps) {
         const found = storage.find(type.kind, name)
         if (found === undefined || found.metadata.uid !== uid) return
         onDelete(found)
-        storage.drop(found)
+        // One that has a finalizer, which others take away.
+        if (type.kind !== 'ServiceInstance') storage.drop(found)
+        else if (found.metadata.deletionTimestamp === undefined)
+          storage.put({ ...found, metadata: { ...found.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
       }),
   }
   // Written for any kind of object, as the real one: the types of the kinds are not looked at here.

@@ -7,6 +7,8 @@ import { remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
 import { installation as installations } from '../../../api/github/installation.ts'
 import { labels, previewName, wakeAnnotation } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
+import { serviceClass as serviceClasses } from '../../../api/services/service-class.ts'
+import { serviceInstance as serviceInstances } from '../../../api/services/service-instance.ts'
 import { type PullRequest, type PullRequestClient, pullRequestsOfPage } from '../../../github/index.ts'
 import { KubeError } from '../../../kube/client/errors.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
@@ -59,6 +61,7 @@ function clientOf(github: SmallGitHub, onAsked: (pull: PullRequest) => void): Pu
   }
 }
 
+const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 const numberOf = ({ metadata }: KubeObject): number => Number(metadata.labels?.[labels.pullRequest])
 const ready = mergeConditions([], [{ type: 'Ready', status: 'True', reason: 'Ready', message: 'x' }], 1, now)
 
@@ -68,6 +71,8 @@ function prepare(storage: SmallStorage, spec: Partial<AppPipeline['spec']>): App
   const decided = { decision: 'Approved', conditions: ready, repositories: [{ id: repository, name: 'acme/shop' }] }
   storage.put({ ...desiredOwnedGrant(made), status: decided })
   const { apiVersion, kind } = installations
+  const offered = { allowIsolated: true }
+  storage.put({ ...serviceClasses, metadata: { name: 'postgresql' }, spec: offered } as Stored)
   const metadata = { name: 'github', namespace: key.namespace }
   storage.put({ apiVersion, kind, metadata, spec: { app: 'a', installationId: 1 }, status: { conditions: ready } } as Stored)
   return made
@@ -126,6 +131,8 @@ export function createSmallWorld(
     ...{ storage, beforeWrite: countWrite, afterWrite: countWrite },
     onCreate: object => void certain.delete(numberOf(object)),
     onDelete(object) {
+      // What uses a service that is being deleted goes with it.
+      if (storage.list(serviceInstances.kind).some(one => isLeaving(one) && numberOf(one) === numberOf(object))) return
       if (!certain.has(numberOf(object)) && !rules.limited) doubtful.push(`${object.kind} ${object.metadata.name}`)
     },
   })
@@ -153,6 +160,11 @@ export function createSmallWorld(
         .list(remoteSyncs.kind)
         .map(numberOf)
         .toSorted((a, b) => a - b),
+    instances: () =>
+      storage
+        .list(serviceInstances.kind)
+        .map(numberOf)
+        .toSorted((a, b) => a - b),
     advance(more: number): void {
       milliseconds += more
     },
@@ -165,8 +177,10 @@ export function createSmallWorld(
       const head = { pipeline: { name: key.name, uid: made.metadata.uid }, repository, number, headCommit }
       storage.put({ apiVersion, kind, metadata: { name, namespace: key.namespace }, spec: head } as Stored)
     },
-    /** As the RemoteSync controller does: everything runs the newest commit. */
+    /** As the other controllers do: everything runs the newest commit, and a service ends that nothing uses. */
     runAll(): void {
+      const used = new Set(storage.list(applications.kind).map(numberOf))
+      for (const one of storage.list(serviceInstances.kind)) if (isLeaving(one) && !used.has(numberOf(one))) storage.drop(one)
       for (const object of storage.list(remoteSyncs.kind)) {
         const headCommit = github.pulls.get(numberOf(object))?.headCommit ?? ''
         const handledWake = object.metadata.annotations?.[wakeAnnotation]

@@ -45,7 +45,8 @@ export async function ensureOwned(write: OwnedWrite, exists: Partial<Owned>, des
 
 type Written<T> = (Live<T> & { readonly kind: 'live' }) | Extract<KeptOwned, { readonly kind: 'refused' }>
 
-async function ensurePart<T extends WithSpec>(
+/** One object of it. @throws KubeError when a retry may succeed */
+export async function ensurePart<T extends WithSpec>(
   { client, owner, fieldManager }: OwnedWrite,
   type: ResourceType<T>,
   cached: T | undefined,

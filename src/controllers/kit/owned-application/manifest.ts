@@ -25,19 +25,22 @@ export type OwnedManifest = {
   readonly ownerType: ResourceType
   /** What tells it from the other Applications of its owner, such as `pr-12`. */
   readonly part: string
+  /** Of what is no Application: it has another name than the Application of its part. */
+  readonly name?: string
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly annotations?: Readonly<Record<string, string>> | undefined
   /** Fields that are undefined are left out. */
   readonly spec: Readonly<Record<string, unknown>>
 }
 
-export function ownedManifest({ type, owner, ownerType, part, labels, annotations, spec }: OwnedManifest): Manifest {
+export function ownedManifest(wanted: OwnedManifest): Manifest {
+  const { type, owner, ownerType, part, labels, annotations, spec } = wanted
   const { name, namespace = '' } = owner.metadata
   return withHash({
     apiVersion: type.apiVersion,
     kind: type.kind,
     metadata: {
-      name: ownedName(name, part),
+      name: wanted.name ?? ownedName(name, part),
       namespace,
       labels: { ...labels, [ownerLabel(ownerType.kind)]: name },
       ...defined({ annotations }),

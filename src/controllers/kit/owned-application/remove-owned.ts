@@ -32,16 +32,17 @@ export async function removeOwned(deps: RemovalDeps, all: readonly Owned[]): Pro
 /** The RemoteSync first: it would build for an Application that is gone. */
 async function removeOne(deps: RemovalDeps, { application, remoteSync }: Owned): Promise<number | undefined> {
   const { client, clock, fieldManager, hook } = deps
-  await remove(deps, remoteSyncs, remoteSync)
+  await removePart(deps, remoteSyncs, remoteSync)
   if (application === undefined || application.metadata.deletionTimestamp !== undefined) return undefined
   const step = endStep(hook, application, clock.now())
-  if (step.kind === 'delete') await remove(deps, applications, application)
+  if (step.kind === 'delete') await removePart(deps, applications, application)
   if (step.kind === 'begin') await client.mergePatch(applications, keyOf(application), step.patch, { fieldManager })
   return step.kind === 'delete' ? undefined : step.milliseconds
 }
 
-async function remove<T extends KubeObject>(
-  { client }: RemovalDeps,
+/** Deletes what is not being deleted, and nothing that has its name by now. @throws KubeError */
+export async function removePart<T extends KubeObject>(
+  { client }: { readonly client: Pick<KubeClient, 'delete'> },
   type: ResourceType<T>,
   object: T | undefined,
 ): Promise<void> {
