@@ -19,8 +19,6 @@ export function databaseCredentials(opened: OpenDatabases, binding: ServiceBindi
   const { server } = opened
   const access = accessOf(binding.spec)
   const loginOf = (slot: SlotName): string => principalOf(binding, slot)
-  /** That sessions of the login begin as. */
-  let role = actsAs({ id, access })
   return {
     type: 'postgresql',
     async look() {
@@ -30,14 +28,12 @@ export function databaseCredentials(opened: OpenDatabases, binding: ServiceBindi
     },
     async make(slot, { limits: { connections = defaultConnections } }) {
       const password = new SecretString(randomBytes(passwordBytes).toString('base64url'))
-      role = await ensureLogin(server, { id, name: loginOf(slot), access, connections }, password)
-      return { password }
-    },
-    async prove(slot, key) {
       const username = loginOf(slot)
-      const facts = await observe(server, id, { username, password: secretIn(key, 'password') })
+      const role = await ensureLogin(server, { id, name: username, access, connections }, password)
       // Over its plan an instance has no credential that writes.
-      return judge(role === namesOf(id).remover ? 'ReadOnly' : access, { login: username, role }, facts)
+      const proven = role === namesOf(id).remover ? 'ReadOnly' : access
+      const prove = async () => judge(proven, { login: username, role }, await observe(server, id, { username, password }))
+      return { key: { password }, prove }
     },
     drop: slot => dropLogin(server, id, loginOf(slot)),
     valuesOf: (slot, key) => valuesOf(opened, namesOf(id).database, loginOf(slot), secretIn(key, 'password')),

@@ -22,8 +22,8 @@ type Deps = { readonly client: Pick<KubeClient, 'apply'> }
 /** Undefined when the Secret holds it. Rejects with the error of the server when it cannot be asked, or a conflict. */
 export async function issue(deps: Deps, facts: Facts, { opened, id, plan }: Ready, slot: Slot): Promise<Refusal | undefined> {
   const credentials = credentialsOf(opened, facts.binding, id)
-  const key = await credentials.make(slot.slot, plan)
-  const proof = await credentials.prove(slot.slot, key)
+  const { key, prove } = await credentials.make(slot.slot, plan)
+  const proof = await prove()
   if (proof.kind !== 'proven') {
     await credentials.drop(slot.slot)
     return { reason: proof.kind === 'wider' ? reasons.widerThanAsked : reasons.narrowerThanAsked, message: proof.message }

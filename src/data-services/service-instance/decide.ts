@@ -1,7 +1,5 @@
 // Whether a ServiceInstance is to be made, and as what. Pure.
-
-import type { Plan } from '../../api/services/offer.ts'
-import { foreignExtensions } from '../../api/services/offer.ts'
+import { foreignExtensions, type Plan } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'

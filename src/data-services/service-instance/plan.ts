@@ -1,6 +1,5 @@
 // How an instance stands to the storage of its plan. Pure. Each change has a threshold of its own for the way back, so that what
 // is about to fit does not flap.
-
 import type { Plan } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons } from '../../api/services/service-instance.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'

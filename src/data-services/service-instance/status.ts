@@ -1,5 +1,4 @@
 // The status of a ServiceInstance. Pure.
-
 import type { Plan } from '../../api/services/offer.ts'
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
@@ -24,6 +23,8 @@ export type Observation = {
   /** How it stands to its plan. */
   readonly stand?: PlanStand
 }
+
+const good = { reason: reasons.provisioned, message: 'the instance exists on the server' }
 
 /** Equal to the status before when nothing changed, whatever `now` is. */
 export function nextStatus(instance: ServiceInstance, observation: Observation, now: Date): ServiceInstanceStatus {

@@ -47,16 +47,19 @@ export function previewInstanceName(
 }
 
 type Uses<U> = {
-  readonly services?: readonly OwnService[]
-  readonly application: { readonly services?: readonly U[] }
+  readonly services?: readonly OwnService[] | undefined
+  readonly application: { readonly services?: readonly U[] | undefined }
 }
 
 /** `application.services` of a preview: each entry that has an instance of its own names that one. */
-export function previewServices<U extends { readonly name: string; readonly instance: string }>(
+export function previewServices<U extends { readonly name: string; readonly instance?: string }>(
   pipeline: Pick<ObjectMeta, 'name' | 'uid'>,
   number: number,
   { services = [], application }: Uses<U>,
 ): readonly U[] | undefined {
   const own = new Map(services.map(entry => [entry.name, previewInstanceName(pipeline, number, entry)]))
-  return application.services?.map(use => ({ ...use, instance: own.get(use.name) ?? use.instance }))
+  return application.services?.map(use => {
+    const instance = own.get(use.name)
+    return instance === undefined || use.instance === undefined ? use : { ...use, instance }
+  })
 }

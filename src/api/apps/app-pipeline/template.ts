@@ -46,9 +46,9 @@ const ownKeys: Rule = {
 
 /** An instance that no process uses would be made for nothing. */
 const ownServices: Rule = {
-  rule: '!has(self.services) || self.services.all(own, has(self.application.services) && self.application.services.exists(use, use.name == own.name))',
+  rule: '!has(self.services) || self.services.all(own, has(self.application.services) && self.application.services.exists(use, use.name == own.name && has(use.instance)))',
   message:
-    'every entry of services needs an entry of the same name in application.services, by which the processes get its credential',
+    'every entry of services needs an entry of the same name in application.services, which has an instance, by which the processes get its credential',
   fieldPath: '.services',
 }
 

@@ -83,11 +83,12 @@ export async function servicesOfApplication(
   const bindings = await allBindings(cluster)
   const wanted = uses.flatMap(use => {
     const kind = kindOfEntry(use)
-    if (kind === undefined) return []
+    const serviceName = kind && use[kind.useField]
+    if (kind === undefined || serviceName === undefined) return []
     const bindingName = ownedBindingName(metadata.name, use)
     const binding = bindings.find(one => one.metadata.name === bindingName)
     const application = metadata.name
-    return [{ label: use.name, kind, serviceName: use[kind.useField], bindingName, application, ...defined({ binding }) }]
+    return [{ label: use.name, kind, serviceName, bindingName, application, ...defined({ binding }) }]
   })
   return gathered(cluster, wanted, pods)
 }
