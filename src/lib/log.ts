@@ -12,8 +12,8 @@ export type Log = {
 }
 
 /**
- * Without a boundary in front: an escape ends in a letter or digit, as in `\nghs_…` of JSON and `%3Aghs_…` of an address. Linear in
- * the text, which strangers write: a JWT is looked for once in each word that ends as one does.
+ * Without a boundary in front: an escape ends in a letter or digit, as in `\nghs_…` of JSON and `%3Aghs_…` of an address.
+ * Linear in the text, which strangers write: a JWT is looked for once in each word that ends as one does.
  */
 const tokenShapes =
   /gh[a-z]_[A-Za-z0-9._-]{20,}|skr_[A-Za-z0-9_-]{40,}|github_pat_[A-Za-z0-9_]{20,}|(?<![\w-])(?=[\w-]*\.[\w.-]{20})((?:(?!gh[a-z]_)[\w-])*?)eyJ[\w-]{10,}\.[\w.-]{20,}/g

@@ -1,6 +1,6 @@
-// A platform admin has the right to create answers in every namespace, for break-glass, which ends within the hour and is loud. By
-// an ordinary approval they would stand for an admin of the tenant quietly, for a month. So that one is for who may `approve` there,
-// as admins of the tenant may, who can be platform admins as well. A policy only: who is what only the API server knows.
+// A platform admin has the right to create answers in every namespace, for break-glass, which ends within the hour and is loud.
+// By an ordinary approval they would stand for an admin of the tenant quietly, for a month. So that one is for who may `approve`
+// there, as admins of the tenant may, who can be platform admins as well. A policy only: who is what only the API server knows.
 import { approvalRight, grantApproval } from '../../../api/github/grant-approval.ts'
 import { administers, celText, type PolicyRule } from '../../rule.ts'
 
