@@ -10,7 +10,7 @@ import { percentile } from '../harness/statistics.ts'
 import { openSocket } from '../load/closed-loop.ts'
 import type { DatabaseEnvironment } from '../load/databases.ts'
 import { http1Connection, prepareHttp1 } from '../load/http1-connection.ts'
-import { type BenchTenant, plannedRequest } from './tenants.ts'
+import { type BenchTenant, grantName, plannedRequest } from './tenants.ts'
 import type { World } from './world.ts'
 
 /** One namespace has two hundred requests at once of each replica (request-limits.ts): so many need four. */
@@ -20,6 +20,19 @@ const mostLabel = 'tokens made for one grant by both replicas, most'
 const failedLabel = 'askers without a token'
 
 type Asked = { readonly milliseconds: number; readonly isAnswered: boolean }
+
+/**
+ * Refused before it counts or costs anything: a connection on which nothing was asked is ended after ten seconds, which so many
+ * handshakes may take.
+ */
+const greeting = prepareHttp1(
+  {
+    ...{ path: '/v1/token', headers: { authorization: 'Bearer none', 'content-type': 'application/json' } },
+    body: Buffer.from(JSON.stringify({ grant: grantName })).toString('base64'),
+    ...{ expectedStatus: 401, expectedText: '' },
+  },
+  undefined,
+)
 
 /** All connections are open before the first asks. */
 async function askAtOnce(
@@ -38,6 +51,7 @@ async function askAtOnce(
       const plan = { port: Number(port), authority: String(authority), protocol: 'http/1.1', ownAddresses: true } as const
       const connection = http1Connection(await openSocket(plan, number))
       ends.push(connection.close)
+      if (!(await connection.send(greeting))) throw new Error('the desk did not refuse a request without a token')
       const request = requests[Math.floor(number / places.length) % requests.length]
       if (request === undefined) throw new Error('there is no tenant')
       askers.push(async () => {
