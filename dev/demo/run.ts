@@ -24,8 +24,9 @@ import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
-import { servicePreviewSteps } from './scenario/service-preview.ts'
-import { serviceSteps } from './scenario/services.ts'
+import { bucketSteps } from './scenario/services/buckets.ts'
+import { databaseSteps } from './scenario/services/databases.ts'
+import { servicePreviewSteps } from './scenario/services/preview.ts'
 import { accessSteps } from './scenario/tokens/access.ts'
 import { applicationGrantSteps } from './scenario/tokens/application-grant.ts'
 import { applicationSecretSteps } from './scenario/tokens/application-secret.ts'
@@ -48,7 +49,8 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
       ? [
           ...firstDaySteps(demo),
           ...secondDaySteps(demo),
-          ...serviceSteps(demo),
+          ...databaseSteps(demo),
+          ...bucketSteps(demo),
           ...servicePreviewSteps(demo),
           ...previewSteps(demo, openPreviewImages(settings)),
         ]

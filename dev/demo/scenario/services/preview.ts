@@ -1,16 +1,16 @@
 // A pull request of the orders with a database of its own: what is ordered there is not in that of the shop, and the database
 // goes with the preview.
 import { join } from 'node:path'
-import type { ServiceInstance } from '../../../src/api/services/service-instance.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { type DemoContext, tenantNamespace } from '../context.ts'
-import { pushExample } from '../push.ts'
-import { expectThat, type Step } from '../steps.ts'
-import { mustRun } from '../tools.ts'
-import { untilContains } from './deploy.ts'
-import { closeEarlier, type Origin, openPullRequest, pullRequestOf, untilNothingIsLeft } from './pull-request.ts'
-import { application, inOrders, ordered, urlOfOrders } from './services.ts'
+import type { ServiceInstance } from '../../../../src/api/services/service-instance.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { type DemoContext, tenantNamespace } from '../../context.ts'
+import { pushExample } from '../../push.ts'
+import { expectThat, type Step } from '../../steps.ts'
+import { mustRun } from '../../tools.ts'
+import { untilContains } from '../deploy.ts'
+import { closeEarlier, type Origin, openPullRequest, pullRequestOf, untilNothingIsLeft } from '../pull-request.ts'
+import { application, inOrders, ordered, urlOfOrders } from './databases.ts'
 
 /** Every login of the server sees the names of its databases. */
 const databasesScript = `

@@ -1,23 +1,22 @@
 // A database of the tenant's own: applied together with the Application that uses it, with a password that nobody sees and that
 // is replaced while orders come in. Another tenant's credential is refused by the server itself.
 import { join } from 'node:path'
-import { bindingSecretName } from '../../../src/api/services/binding-secret.ts'
-import type { ServiceBinding } from '../../../src/api/services/service-binding.ts'
-import type { ServiceInstance } from '../../../src/api/services/service-instance.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { type DemoContext, neighbourNamespace, tenantNamespace } from '../context.ts'
-import { pushExample } from '../push.ts'
-import { expectThat, type Step } from '../steps.ts'
-import { mustRun, type Person, run } from '../tools.ts'
-import { untilContains, untilDeployed } from './deploy.ts'
-import { joinNeighbour } from './neighbour.ts'
-import { ensureRepository } from './repositories.ts'
+import { bindingSecretName } from '../../../../src/api/services/binding-secret.ts'
+import type { ServiceBinding } from '../../../../src/api/services/service-binding.ts'
+import type { ServiceInstance } from '../../../../src/api/services/service-instance.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../context.ts'
+import { pushExample } from '../../push.ts'
+import { expectThat, type Step } from '../../steps.ts'
+import { mustRun, type Person, run } from '../../tools.ts'
+import { untilContains, untilDeployed } from '../deploy.ts'
+import { joinNeighbour } from '../neighbour.ts'
+import { ensureRepository } from '../repositories.ts'
 
 export const application = 'orders'
 const here = ['-n', tenantNamespace]
 const neighbourInstance = 'demo-orders-db'
-
 /** It runs in acme, with acme's credential, and tries a database of globex. */
 const foreignScript = (database: string): string => `
 const pg = require('pg')
@@ -27,7 +26,7 @@ const client = new pg.Client({ connectionString: url.href })
 client.connect().then(() => { console.log('it let us in'); return client.end() }, error => console.log(error.code + ' ' + error.message))
 `
 
-export function serviceSteps(demo: DemoContext): readonly Step[] {
+export function databaseSteps(demo: DemoContext): readonly Step[] {
   const { dave, gary } = demo.people
   const kubectl = (who: Person, args: readonly string[], input?: string): Promise<string> =>
     mustRun(who, demo.tools.kubectl, args, input === undefined ? {} : { input })
@@ -35,7 +34,7 @@ export function serviceSteps(demo: DemoContext): readonly Step[] {
   const binding = async (): Promise<ServiceBinding> => {
     const args = ['get', 'servicebindings', ...here, '-l', `sekisho.dev/application=${application}`, '-o', 'json']
     const { items }: { readonly items: readonly ServiceBinding[] } = JSON.parse(await kubectl(dave, args))
-    const [one] = items
+    const one = items.find(({ spec }) => spec.service.kind === 'ServiceInstance')
     expectThat(one !== undefined, `Application ${application} has no ServiceBinding`)
     return one
   }
