@@ -2,6 +2,7 @@
 // then the database: after a crash the next run finds what this one made. A database is deleted only when the object says so,
 // when no ServiceBinding uses it any more, and by the name that the status has.
 
+import type { Plan } from '../../api/services/offer.ts'
 import { defaultConnections } from '../../api/services/service-class.ts'
 import { instanceFinalizer } from '../../api/services/service-finalizers.ts'
 import {
@@ -15,6 +16,8 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/json/defined.ts'
+import type { Refusal } from '../../policy/check.ts'
 import { dropInstance, type Ensured, ensureExtensions, ensureInstance, keepInstance } from '../adapters/postgresql/instances.ts'
 import { allowWrites, endWrites, haveEnded } from '../adapters/postgresql/writes.ts'
 import { inUse, isSettled, unreadiness } from '../offer.ts'
@@ -51,10 +54,7 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
     deps.status.write(on, nextStatus(on, observation, deps.clock.now()))
   const facts = gather(deps, instance)
   const decision = decide(facts)
-  if (decision.kind === 'refused') {
-    await write(instance, { refusal: decision })
-    return done
-  }
+  if (decision.kind === 'refused') return refuse(deps, facts, decision)
   const { id, plan } = decision
   const unready = facts.serviceClass && unreadiness(facts.serviceClass)
   if (unready !== undefined) {
@@ -85,6 +85,31 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
   return requeueAfter(isDecided ? (await attempt(written)).wait : wait)
 }
 
+/** What is the matter is said; what was made before keeps to the plan that it has, or nobody would have to. */
+async function refuse(deps: ServiceInstanceDeps, { instance, serviceClass }: Facts, refusal: Refusal): Promise<Outcome> {
+  const { externalId: id, plan: name } = instance.status ?? {}
+  const plan = serviceClass?.spec.plans.find(one => one.name === name)
+  const opened = deps.servers.of(instance.spec.class, 'postgresql')
+  const attempt = async (on: ServiceInstance): Promise<ServiceInstance> => {
+    const found = id && plan && opened && (await sayingTrouble(() => keepToPlan(deps, { instance: on, opened, id, plan })))
+    const observation = typeof found === 'object' && 'stand' in found ? { plan, ...found } : {}
+    return deps.status.write(on, nextStatus(on, defined({ refusal, ...observation }), deps.clock.now()))
+  }
+  const written = await attempt(instance)
+  if (endsNow(written) && !endsNow(instance)) await attempt(written)
+  return id === undefined ? done : requeueAfter(measureMilliseconds)
+}
+
+/** What the work resolves to, or why the server did not do it. */
+async function sayingTrouble<T>(work: () => Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work()
+  } catch (error) {
+    const { kind, message } = troubleOf(error)
+    return { reason: kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable, message }
+  }
+}
+
 type Attempt = { readonly written: ServiceInstance; readonly wait: number }
 
 function endsNow(instance: ServiceInstance): boolean {
@@ -96,32 +121,28 @@ type Provision = { readonly instance: ServiceInstance; readonly opened: OpenData
 /** Makes it as it is wanted, or says why that was not possible. */
 async function provision(deps: ServiceInstanceDeps, { instance, opened, decision }: Provision): Promise<Observation> {
   const { id, plan, extensions, mayCreate } = decision
-  try {
-    const ensured = await ensureInstance(
-      opened.server,
-      { id, connections: plan.limits.connections ?? defaultConnections },
-      mayCreate,
-    )
-    const lost = lostObservation(ensured)
+  const made = await sayingTrouble(async (): Promise<Observation> => {
+    const wanted = { id, connections: plan.limits.connections ?? defaultConnections }
+    const lost = lostObservation(await ensureInstance(opened.server, wanted, mayCreate))
     if (lost !== undefined) return lost
-    if (!isSettled(instance)) await ensureExtensions(opened.server, id, extensions)
-    const storage = await deps.usage(instance.spec.class, id)
-    const stand = await keepToPlan(deps, { instance, opened, decision }, storage)
     const endpoint = { host: opened.host, port: opened.port }
-    return { provisioned: 'True', refusal: undefined, endpoint, stand, ...(storage !== undefined && { storage }) }
-  } catch (error) {
-    const { kind, message } = troubleOf(error)
-    return { refusal: { reason: kind === 'refused' ? reasons.refusedByServer : reasons.serverUnreachable, message } }
-  }
+    return { refusal: undefined, endpoint, ...(await keepToPlan(deps, { instance, opened, id, plan })) }
+  })
+  if ('message' in made) return { refusal: made }
+  if (made.refusal !== undefined) return made
+  // After the plan: what a tenant can make fail must not keep it from being measured.
+  const trouble = isSettled(instance) ? undefined : await sayingTrouble(() => ensureExtensions(opened.server, id, extensions))
+  return trouble === undefined ? { ...made, provisioned: 'True' } : { ...made, refusal: trouble }
 }
+
+type Planned = { readonly instance: ServiceInstance; readonly opened: OpenDatabases; readonly id: string; readonly plan: Plan }
 
 /** Ends writes once the status says so, and allows them when it fits again. */
 async function keepToPlan(
-  { clock }: ServiceInstanceDeps,
-  { instance, opened, decision: { id, plan } }: Provision,
-  bytes: number | undefined,
-): Promise<PlanStand> {
-  const { server } = opened
+  { usage, clock }: ServiceInstanceDeps,
+  { instance, opened: { server }, id, plan }: Planned,
+): Promise<Pick<Observation, 'storage'> & { readonly stand: PlanStand }> {
+  const bytes = await usage(instance.spec.class, id)
   const said = standBefore(instance)
   // An object that is new, or of another generation, asks the server: what was kept can be over its plan.
   const isEnded = said.standing === 'ended' || (!isSettled(instance) && (await haveEnded(server, id)))
@@ -129,7 +150,7 @@ async function keepToPlan(
   const stand = planStand({ before, bytes, plan, now: clock.now() })
   if (isEnded && stand.standing === 'ended') await endWrites(server, id)
   if (isEnded && stand.standing !== 'ended') await allowWrites(server, id)
-  return stand
+  return { stand, ...defined({ storage: bytes }) }
 }
 
 function lostObservation(ensured: Ensured): Observation | undefined {
@@ -152,7 +173,7 @@ async function end(deps: ServiceInstanceDeps, instance: ServiceInstance): Promis
     deps.status.write(instance, nextStatus(instance, { refusal }, deps.clock.now()))
   const used = inUse(facts.bindings)
   if (used !== undefined) {
-    await write(used)
+    await refuse(deps, facts, used)
     return requeueAfter(retryMilliseconds)
   }
   const id = instance.status?.externalId

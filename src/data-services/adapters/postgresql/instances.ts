@@ -4,7 +4,7 @@
 // with its rights.
 import { type InstanceNames, namesOf, ownLogin, quoted, tenantMark } from './identifiers.ts'
 import { membersOf, rolesOf } from './memberships.ts'
-import { inTransaction, type Server, type Session } from './server.ts'
+import { codeOf, inTransaction, type Server, type Session } from './server.ts'
 import { asTask, dropRole } from './task.ts'
 
 export type WantedInstance = {
@@ -16,6 +16,9 @@ export type WantedInstance = {
 export type Ensured = 'made' | 'present' | 'missing' | 'foreign'
 type Found = { readonly own: boolean; readonly mark: string | null; readonly connectionLimit: number; readonly isOpen: boolean }
 
+/** `query_canceled`, by the time limit of a statement: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const canceled = '57014'
+const measureOneMilliseconds = 500
 const measureMilliseconds = 5_000
 /** The comment on a database that is complete; anybody on the server can read it. */
 const completeMark = 'sekisho'
@@ -179,16 +182,34 @@ async function loginsOf(session: Session, { owner, reader, remover }: InstanceNa
   return names
 }
 
-/** Bytes of each database that is there. One query for all, which takes as long as they have files: it is given up soon. */
-export function measure(server: Server, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  return server.asAdministrator(session =>
-    inTransaction(session, async () => {
-      await session.query(`SET LOCAL statement_timeout = ${measureMilliseconds}`)
-      const rows = await session.query<{ name: string; bytes: string }>(
-        'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
-        [ids],
-      )
-      return new Map(rows.map(row => [row.name, Number(row.bytes)]))
-    }),
-  )
+/**
+ * Bytes of each database that is there. One query for all, which takes as long as they have files. When that takes too long, one
+ * for each: a database with so many files that they cannot be counted is left out, and keeps nobody else from being measured.
+ */
+export async function measure(server: Server, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const all = await sizesOf(server, ids, measureMilliseconds)
+  if (all !== undefined) return all
+  const sizes = new Map<string, number>()
+  for (const id of ids)
+    for (const [name, bytes] of (await sizesOf(server, [id], measureOneMilliseconds)) ?? []) sizes.set(name, bytes)
+  return sizes
+}
+
+/** Undefined when it takes too long. */
+async function sizesOf(server: Server, ids: readonly string[], milliseconds: number) {
+  try {
+    return await server.asAdministrator(session =>
+      inTransaction(session, async () => {
+        await session.query(`SET LOCAL statement_timeout = ${milliseconds}`)
+        const rows = await session.query<{ name: string; bytes: string }>(
+          'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
+          [ids],
+        )
+        return new Map(rows.map(row => [row.name, Number(row.bytes)]))
+      }),
+    )
+  } catch (error) {
+    if (codeOf(error) !== canceled) throw error
+    return undefined
+  }
 }

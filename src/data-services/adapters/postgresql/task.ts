@@ -64,10 +64,13 @@ export async function dropRole(session: Session, database: string, role: string)
   return true
 }
 
-/** Rejects with `unavailable` when one of them does not end in time. */
-export async function endSessions(session: Session, role: number): Promise<void> {
-  const signal = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = $1'
-  await waitUntil('the sessions of a role to end', async () => (await session.query(signal, [role])).length === 0, {
+/**
+ * Those of the role, or of them those that began before this time of the server. Rejects with `unavailable` when one of them does
+ * not end in time.
+ */
+export async function endSessions(session: Session, role: number, begunBefore = 'infinity'): Promise<void> {
+  const signal = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = $1 AND backend_start < $2'
+  await waitUntil('the sessions of a role to end', async () => (await session.query(signal, [role, begunBefore])).length === 0, {
     timeoutMilliseconds: endMilliseconds,
   })
 }

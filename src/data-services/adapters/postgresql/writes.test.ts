@@ -99,6 +99,27 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await expect(run(credential, id, 'SET ROLE NONE', 'INSERT INTO public.own VALUES (1)')).rejects.toMatchObject(refused)
   })
 
+  test('a session that holds a lock on its own role, and an application that comes back at once, keep nothing from ending', async () => {
+    const { id, credential } = await instance()
+    const url = postgres.url(id, { name: credential.username, password: password.reveal() }).reveal()
+    const holder = new pg.Client({ connectionString: url })
+    holder.on('error', () => undefined)
+    await holder.connect()
+    onTestFinished(() => holder.end().catch(() => undefined))
+    for (const sql of ['SET ROLE NONE', 'BEGIN', `ALTER ROLE ${credential.username} SET work_mem = '5MB'`])
+      await holder.query(sql)
+    let isOver = false
+    const busy = (async () => {
+      while (!isOver) await run(credential, id, 'SELECT 1').catch(() => undefined)
+    })()
+    await endWrites(server, id)
+    await expect(run(credential, id, 'CREATE TABLE more (id int)')).rejects.toMatchObject(refused)
+    await allowWrites(server, id)
+    isOver = true
+    await busy
+    await run(credential, id, 'CREATE TABLE more (id int)')
+  })
+
   test('a credential that is issued meanwhile is proven to read and to delete only; one that slipped in is found', async () => {
     const { id } = await instance()
     await endWrites(server, id)

@@ -2,7 +2,7 @@
 // no member of the tenant's role any more; nobody takes a right from the owner of a table. What breaks off is done again by the
 // mark on that role, which is set before the first change and says `ended` after the last.
 import { loginPattern, namesOf, quoted } from './identifiers.ts'
-import { membersOf } from './memberships.ts'
+import { type Member, membersOf } from './memberships.ts'
 import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, endSessions } from './task.ts'
 
@@ -31,19 +31,18 @@ export function haveEnded(server: Server, id: string): Promise<boolean> {
  */
 export async function endWrites(server: Server, id: string): Promise<void> {
   const { database, owner, remover } = namesOf(id)
-  const logins = await server.asAdministrator(async session => {
-    const writers = await membersOf(session, owner, loginPattern)
-    if (writers.length === 0 && (await markOf(session, id)) === 'ended') return undefined
+  const writers = await server.asAdministrator(async session => {
+    const found = await membersOf(session, owner, loginPattern)
+    if (found.length === 0 && (await markOf(session, id)) === 'ended') return undefined
     if ((await session.query('SELECT FROM pg_roles WHERE rolname = $1', [remover])).length === 0)
       await session.query(`CREATE ROLE ${quoted(remover)} NOLOGIN`)
     await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(remover)}`)
     await setMark(session, id, 'changing')
-    for (const { name } of writers) await moveLogin(session, name, { from: owner, to: remover })
-    const removers = await membersOf(session, remover, loginPattern)
-    for (const { oid } of removers) await endSessions(session, oid)
-    return removers.map(({ name }) => name)
+    return found
   })
-  if (logins === undefined) return
+  if (writers === undefined) return
+  await moveLogins(server, writers, { database, from: owner, to: remover })
+  const logins = await server.asAdministrator(session => letIn(session, database, remover))
   // With the tenant's own rights, and by names that the server itself quotes.
   await asTask(server, id, logins, async session => {
     for (const login of logins) await session.query(`REASSIGN OWNED BY ${quoted(login)} TO ${quoted(owner)}`)
@@ -55,23 +54,53 @@ export async function endWrites(server: Server, id: string): Promise<void> {
 
 /** They may write again, as the tenant's role. Their sessions end, so that none goes on with less. Again it changes nothing. */
 export async function allowWrites(server: Server, id: string): Promise<void> {
-  const { owner, remover } = namesOf(id)
-  await server.asAdministrator(async session => {
-    if ((await markOf(session, id)) === undefined) return
+  const { database, owner, remover } = namesOf(id)
+  const removers = await server.asAdministrator(async session => {
+    if ((await markOf(session, id)) === undefined) return undefined
     await setMark(session, id, 'changing')
-    for (const { name } of await membersOf(session, remover, loginPattern))
-      await moveLogin(session, name, { from: remover, to: owner })
-    for (const { oid } of await membersOf(session, owner, loginPattern)) await endSessions(session, oid)
+    return membersOf(session, remover, loginPattern)
+  })
+  if (removers === undefined) return
+  await moveLogins(server, removers, { database, from: remover, to: owner })
+  await server.asAdministrator(async session => {
+    await letIn(session, database, owner)
     await setMark(session, id, undefined)
   })
 }
 
-async function moveLogin(session: Session, login: string, roles: { readonly from: string; readonly to: string }): Promise<void> {
+type Move = { readonly database: string; readonly from: string; readonly to: string }
+
+/** Each of them, also when one fails: rejects with the first failure then. */
+async function moveLogins(server: Server, logins: readonly Member[], move: Move): Promise<void> {
+  const failures: unknown[] = []
+  for (const login of logins)
+    await server.asAdministrator(session => moveLogin(session, login, move)).catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}
+
+/**
+ * A session of the login can lock what its role has, and a busy one comes back at once: nobody enters until it is moved. The last
+ * look ends a session that began before and was not listed yet.
+ */
+async function moveLogin(session: Session, { name, oid }: Member, { database, from, to }: Move): Promise<void> {
+  const login = quoted(name)
+  await session.query(`REVOKE CONNECT ON DATABASE ${quoted(database)} FROM ${login}`)
+  await endSessions(session, oid)
   await inTransaction(session, async () => {
-    await session.query(`REVOKE ${quoted(roles.from)} FROM ${quoted(login)}`)
-    await session.query(`GRANT ${quoted(roles.to)} TO ${quoted(login)}`)
-    await session.query(`ALTER ROLE ${quoted(login)} SET role = '${roles.to}'`)
+    await session.query(`REVOKE ${quoted(from)} FROM ${login}`)
+    await session.query(`GRANT ${quoted(to)} TO ${login}`)
+    await session.query(`ALTER ROLE ${login} SET role = '${to}'`)
   })
+  const [moved] = await session.query<{ at: string }>('SELECT clock_timestamp()::text AS at')
+  await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${login}`)
+  await endSessions(session, oid, moved?.at)
+}
+
+/** The logins that act as the role enter, also those whose move broke off; resolves to their names. */
+async function letIn(session: Session, database: string, role: string): Promise<readonly string[]> {
+  const names = (await membersOf(session, role, loginPattern)).map(({ name }) => name)
+  for (const name of names) await session.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(name)}`)
+  return names
 }
 
 /** On every table that the tenant has, in whatever schema. */
