@@ -39,6 +39,6 @@ export function servicesSection({ namespace }: Place, view: TenantView): Html | 
     ]),
   })
   const others = html`<p class="fine">There are more: <code>sekisho services list --namespace ${namespace}</code></p>`
-  const none = html`<p>There is no service yet. <code>sekisho services classes --namespace ${namespace}</code> shows what there can be.</p>`
+  const none = html`<p>There is no database yet. <code>sekisho services classes --namespace ${namespace}</code> shows what there can be.</p>`
   return section('services', 'Services', html`${items.length === 0 ? none : list}${more ? others : undefined}`)
 }

@@ -133,7 +133,7 @@ test('services show what uses them, as far as the person sees Applications', () 
   for (const part of ['shop-db', 'ServerUnreachable', 'postgresql', '120Mi', '>shop<']) expect(text).toContain(part)
   expect(shown({ services: list(service()) })).not.toContain('>shop<')
   expect(shown({ services: { items: [service()], more: true } })).toContain('sekisho services list --namespace acme')
-  expect(shown({ services: list() })).toContain('There is no service yet')
+  expect(shown({ services: list() })).toContain('There is no database yet')
 })
 
 test('what waits has a form with the whole commit and the secret of the person; nothing else has one', () => {
