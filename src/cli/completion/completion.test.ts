@@ -54,7 +54,7 @@ case "$1 $2" in
     echo 'application.apps.sekisho.dev/$(touch expanded)'
     case "$*" in *"acme"*) echo application.apps.sekisho.dev/of-acme ;; esac ;;
   "get apppipelines.apps.sekisho.dev") echo apppipeline.apps.sekisho.dev/previews ;;
-  "get serviceinstances.services.sekisho.dev") echo serviceinstance.services.sekisho.dev/shop-db ;;
+  "get serviceinstances.services.sekisho.dev,buckets.services.sekisho.dev") echo serviceinstance.services.sekisho.dev/shop-db ;;
   "get serviceclasses.services.sekisho.dev") echo serviceclass.services.sekisho.dev/postgresql ;;
   "get remotesyncs.apps.sekisho.dev") echo remotesync.apps.sekisho.dev/main ;;
   "get applications."*,*) echo application.apps.sekisho.dev/shop; echo remotesync.apps.sekisho.dev/main ;;

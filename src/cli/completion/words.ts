@@ -33,6 +33,7 @@ const resources = {
   policies: 'grantpolicies.github.sekisho.dev',
   classes: 'serviceclasses.services.sekisho.dev',
   instances: 'serviceinstances.services.sekisho.dev',
+  buckets: 'buckets.services.sekisho.dev',
   bindings: 'servicebindings.services.sekisho.dev',
 } as const
 
@@ -43,8 +44,8 @@ const namesOf: Readonly<Record<string, Values>> = {
   grant: `names ${resources.grants}`,
   policy: `names ${resources.policies}`,
   class: `names ${resources.classes}`,
-  service: `names ${resources.instances}`,
-  'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants},${resources.instances},${resources.bindings}`,
+  service: `names ${resources.instances},${resources.buckets}`,
+  'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants},${resources.instances},${resources.buckets},${resources.bindings}`,
 }
 
 /** Arguments whose name says less than their command does. */

@@ -17,13 +17,14 @@ export const serviceExamples: Readonly<Record<string, readonly Example[]>> = {
   'services create': [
     {
       line: 'sekisho services create shop-db --wait',
-      does: 'make a database of the only class, in its default plan',
+      does: 'make a database of the only class of databases, in its default plan',
       kubectl: 'kubectl apply -f shop-db.yaml, a ServiceInstance, and kubectl wait --for=condition=Ready serviceinstance/shop-db',
     },
     {
       line: 'sekisho services create maps --class postgresql --plan large --extension pg_trgm --extension unaccent',
       does: 'make one of another plan, with extensions',
     },
+    { line: 'sekisho services create pictures --class bucket --wait', does: 'make a bucket of the class bucket' },
     {
       line: 'sekisho services create scratch --when-deleted Delete --dry-run -o yaml',
       does: 'write the manifest of one whose data go with it',
@@ -33,7 +34,7 @@ export const serviceExamples: Readonly<Record<string, readonly Example[]>> = {
     {
       line: 'sekisho services list',
       does: 'show the services of the namespace, and who uses them',
-      kubectl: 'kubectl get serviceinstances -o wide',
+      kubectl: 'kubectl get serviceinstances,buckets -o wide',
     },
   ],
   'services info': [
@@ -60,6 +61,10 @@ export const serviceExamples: Readonly<Record<string, readonly Example[]>> = {
     {
       line: 'sekisho services attach shop-db report --name db --access ReadOnly --env REPORT_URL=uri --files --wait',
       does: 'give report a credential that only reads, in another variable and as files, and wait for it',
+    },
+    {
+      line: 'sekisho services attach pictures shop --access WriteOnly --prefix inbox/',
+      does: 'give shop a key of the bucket pictures that only writes, and only below inbox/',
     },
   ],
   'services detach': [

@@ -12,6 +12,7 @@ import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { ResourceType } from '../../api/resource.ts'
+import type { Bucket } from '../../api/services/bucket.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
@@ -35,6 +36,7 @@ export const clusterGrantPolicies = clusterKind<ClusterGrantPolicy>(github, 'Clu
 export const halts = namespacedKind<Halt>(github, 'Halt', 'halts')
 export const serviceClasses = clusterKind<ServiceClass>(services, 'ServiceClass', 'serviceclasses')
 export const serviceInstances = namespacedKind<ServiceInstance>(services, 'ServiceInstance', 'serviceinstances')
+export const buckets = namespacedKind<Bucket>(services, 'Bucket', 'buckets')
 export const serviceBindings = namespacedKind<ServiceBinding>(services, 'ServiceBinding', 'servicebindings')
 export const tenants = clusterKind<Tenant>('tenancy.sekisho.dev/v1alpha1', 'Tenant', 'tenants')
 export const domainClaims = clusterKind<DomainClaim>('tenancy.sekisho.dev/v1alpha1', 'DomainClaim', 'domainclaims')
@@ -54,6 +56,7 @@ export const ownKinds: readonly ResourceType[] = [
   halts,
   serviceClasses,
   serviceInstances,
+  buckets,
   serviceBindings,
   tenants,
   domainClaims,

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import {
   applications,
   appPipelines,
+  buckets,
   domainClaims,
   installations,
   remoteSyncs,
@@ -24,6 +25,7 @@ const shortNames = new Map<ResourceType, readonly string[]>([
   [installations, ['inst']],
   [domainClaims, ['domain', 'domains']],
   [serviceInstances, ['svci', 'database', 'databases']],
+  [buckets, []],
   [serviceBindings, ['svcb']],
 ])
 

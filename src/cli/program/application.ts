@@ -36,7 +36,7 @@ function addObservingCommands(program: Command, { onCluster: act }: Runners): vo
     .description('walk from GitHub to the first answer of the URL and name the first thing that is wrong, with its cure')
     .argument(
       '<kind/name>',
-      'application/shop, remotesync/shop, repositorygrant/reader, serviceinstance/shop-db, servicebinding/… or domain/shop.example.com',
+      'application/shop, remotesync/shop, repositorygrant/reader, serviceinstance/shop-db, bucket/pictures, servicebinding/… or domain/shop.example.com',
     )
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../commands/why/why.ts')).why))

@@ -1,11 +1,11 @@
-// `sekisho services`: databases that applications use, from the classes that the platform offers.
+// `sekisho services`: databases and buckets that applications use, from the classes that the platform offers.
 import { type Command, Option } from 'commander'
 import { extensionNames, variableKeys } from '../argument-parsers.ts'
 import { dryRunOption, onCluster, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'
 
 /** Of an entry of `spec.services` and of a ServiceBinding; a test compares them with the kind. */
-export const accessNames = ['ReadWrite', 'ReadOnly'] as const
+export const accessNames = ['ReadWrite', 'ReadOnly', 'WriteOnly'] as const
 /** Of `spec.whenDeleted`; the same. */
 export const whenDeletedNames = ['Keep', 'Delete'] as const
 
@@ -16,7 +16,7 @@ const application = 'the name of the Application'
 export function addServiceCommands(program: Command, runners: Runners): void {
   const services = program
     .command('services')
-    .description('databases that applications use: the platform makes them and their credentials, which nobody sees')
+    .description('databases and buckets that applications use: the platform makes them and their credentials, which nobody sees')
   addOwnCommands(services, runners)
   addUseCommands(services, runners)
 }
@@ -28,9 +28,9 @@ function addOwnCommands(services: Command, { onCluster: act }: Runners): void {
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../commands/services/classes.ts')).servicesClasses))
   onCluster(services.command('create'))
-    .description('make a service, such as a database')
+    .description('make a service: a database or a bucket, by the type of the class')
     .argument('<name>', 'its name')
-    .option('--class <class>', 'the ServiceClass; without it, the only one')
+    .option('--class <class>', 'the ServiceClass; without it, the only one, or the only one of databases')
     .option('--plan <plan>', 'its size; without it, the default plan of the class')
     .option('--extension <name>', 'an extension of PostgreSQL, of those that the class allows; can be repeated', extensionNames)
     .addOption(
@@ -65,8 +65,17 @@ function addUseCommands(services: Command, { onCluster: act }: Runners): void {
     .argument('<service>', named)
     .argument('<application>', application)
     .option('--name <entry>', 'the name of the entry in spec.services; without it, that of the service')
-    .addOption(new Option('--access <access>', 'what the credential can do; without it, ReadWrite').choices(accessNames))
-    .option('--env <variable=key>', 'a variable instead of DATABASE_URL, such as PGHOST=host; can be repeated', variableKeys)
+    .addOption(
+      new Option('--access <access>', 'what the credential can do; without it, ReadWrite; WriteOnly is for buckets').choices(
+        accessNames,
+      ),
+    )
+    .option('--prefix <prefix>', 'of a bucket: only objects whose names begin with it, such as inbox/')
+    .option(
+      '--env <variable=key>',
+      'a variable instead of DATABASE_URL, or those of a bucket, such as PGHOST=host; can be repeated',
+      variableKeys,
+    )
     .option('--files', 'also as files in $SERVICE_BINDING_ROOT/<entry>')
     .option('--no-files', 'not as files any more')
     .option('--wait', 'until the credential is delivered, for a minute at most')

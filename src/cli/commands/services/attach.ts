@@ -20,6 +20,8 @@ type Output = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 export type AttachOptions = Output & {
   readonly name?: string
   readonly access?: ServiceUse['access']
+  /** Of a bucket. */
+  readonly prefix?: string
   readonly env?: Readonly<Record<string, string>>
   /** Undefined: as it is. */
   readonly files?: boolean
@@ -31,7 +33,7 @@ const waitMilliseconds = 60_000
 const maxName = 40
 
 /** Which entry of an Application is meant, and what it is to be. */
-export type Wanted = Pick<AttachOptions, 'name' | 'access' | 'env' | 'files'> & {
+export type Wanted = Pick<AttachOptions, 'name' | 'access' | 'prefix' | 'env' | 'files'> & {
   readonly kind: ServiceKind
   readonly service: string
 }
@@ -54,8 +56,12 @@ function entryName(uses: readonly ServiceUse[], wanted: Wanted): string {
 }
 
 /** What is not said stays as it is. */
-function changed(before: ServiceUse | undefined, name: string, { kind, service, access, env, files }: Wanted): ServiceUse {
-  const more = defined({ access, env, files })
+function changed(
+  before: ServiceUse | undefined,
+  name: string,
+  { kind, service, access, prefix, env, files }: Wanted,
+): ServiceUse {
+  const more = defined({ access, prefix, env, files })
   const entry = { ...before, name, [kind.useField]: service, ...more } as ServiceUse
   const { files: hasFiles, ...rest } = entry
   return hasFiles === true ? entry : rest
@@ -91,7 +97,9 @@ function refuseDoubleVariables({ env = [] }: Application['spec'], services: read
   if (double === undefined || (double.by !== name && double.and !== name)) return
   const other = double.by === name ? double.and : double.by
   const who = other === undefined ? 'the variables of the Application (sekisho env list) have' : `the entry ${other} sets`
-  throw new AppError('conflict', `${who} ${double.variable}, too: give it another name here, such as --env OTHER_URL=uri`)
+  const isBucket = services.some(use => use.name === name && use.bucket !== undefined)
+  const such = isBucket ? '--env OTHER_BUCKET=bucket --env OTHER_KEY=access-key-id and so on' : '--env OTHER_URL=uri'
+  throw new AppError('conflict', `${who} ${double.variable}, too: give it another name here, such as ${such}`)
 }
 
 /** Gives the service to the Application. */
@@ -187,6 +195,12 @@ export function detached(
       throw new AppError('not_found', `${metadata.name} has no entry ${name} in spec.services${didYouMean(name, names)}`)
     if (!isService(entry)) throw new AppError('conflict', `the entry ${name} of ${metadata.name} is not ${service}`)
   }
+  const kinds = serviceKinds.filter(({ useField }) => uses.some(use => use[useField] === service))
+  if (name === undefined && kinds.length > 1)
+    throw new AppError(
+      'invalid_request',
+      `${metadata.name} uses a ${kinds.map(({ noun }) => noun).join(' and a ')} of the name ${service}: choose an entry with --name`,
+    )
   const isMeant = (use: ServiceUse): boolean => isService(use) && (name === undefined || use.name === name)
   return { services: uses.filter(use => !isMeant(use)), removed: uses.filter(isMeant) }
 }

@@ -9,7 +9,7 @@ import { serviceClasses, tenants } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
 import { verdict } from '../application/status.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { type AnyService, allServices } from './service-kinds.ts'
+import { type AnyService, allServices, kindOfType } from './service-kinds.ts'
 
 type Options = { readonly output: ClusterFormat }
 
@@ -41,7 +41,8 @@ async function tenantOf({ client, namespace }: Cluster): Promise<Tenant | undefi
   return named.find(({ status }) => status?.namespace === namespace) ?? named[0]
 }
 
-function rowOf(serviceClass: ServiceClass, offered: boolean | undefined) {
+/** Pure. */
+export function rowOf(serviceClass: ServiceClass, offered: boolean | undefined) {
   const { metadata, spec, status } = serviceClass
   const standard = planOf(serviceClass, undefined)?.name
   return {
@@ -85,7 +86,14 @@ function overview(rows: readonly Row[]): string {
   return table(['CLASS', 'TYPE', 'VERSION', 'READY', 'FOR YOU', 'PLANS (* WITHOUT --plan)', 'WHAT FOR'], cells)
 }
 
-function details(row: Row): string {
+/** Of types whose credentials have a number of connections. */
+function connectionsText(row: Row, plan: Row['plans'][number]): string {
+  const connections = kindOfType(row.type)?.connections(plan)
+  return connections === undefined ? '' : `, ${connections} connections for each credential`
+}
+
+/** For people. */
+export function details(row: Row): string {
   const { maxAgeDays, overlapMinutes } = row.credentials
   const lines = [
     ['Class', row.class],
@@ -93,11 +101,11 @@ function details(row: Row): string {
     ['State', `${row.ready ? 'ready' : 'not ready'}, ${row.reason}: ${row.message}`],
     ['For you', offeredText(row)],
     ...(row.description === null ? [] : [['What for', row.description]]),
-    ...row.plans.map(({ name, description, limits, default: standard }) => [
-      `Plan ${name}`,
-      `${limits.storage} of space, ${limits.connections} connections for each credential${standard ? '; the one without --plan' : ''}${description === undefined ? '' : `; ${description}`}`,
+    ...row.plans.map(plan => [
+      `Plan ${plan.name}`,
+      `${plan.limits.storage} of space${connectionsText(row, plan)}${plan.default ? '; the one without --plan' : ''}${plan.description === undefined ? '' : `; ${plan.description}`}`,
     ]),
-    ['Extensions', row.extensions.join(', ') || 'none'],
+    ...(kindOfType(row.type)?.hasExtensions === false ? [] : [['Extensions', row.extensions.join(', ') || 'none']]),
     ['Isolated', row.isolated ? 'also for previews of forks that name it' : 'not for code that is not trusted'],
     ['Credentials', `replaced after ${maxAgeDays} days; the former one then works for ${overlapMinutes} minutes`],
   ]

@@ -16,7 +16,7 @@ import { settled } from '../../kubernetes/until.ts'
 import { type ClusterFormat, CommandEnded, exitCodes, present } from '../../output.ts'
 import { verdict } from '../application/status.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { type ServiceKind, type ServiceObject, serviceKinds } from './service-kinds.ts'
+import { kindOfType, type ServiceKind, type ServiceObject, serviceKinds } from './service-kinds.ts'
 
 export type CreateOptions = {
   readonly class?: string
@@ -33,8 +33,14 @@ const waitMilliseconds = 60_000
 /** The one that was named, or the only one. Rejects with the cure when none is certain. */
 async function chosenClass({ cluster }: ClusterContext, name: string | undefined): Promise<ServiceClass> {
   if (name !== undefined) return found(cluster, serviceClasses, name)
-  const all = await cluster.client.list(serviceClasses)
-  const [only, ...others] = all
+  return onlyClass(await cluster.client.list(serviceClasses))
+}
+
+/** The only one that there is, else the only one of databases: buckets beside them are named. Throws when none is certain. */
+export function onlyClass(classes: readonly ServiceClass[]): ServiceClass {
+  const all = classes.filter(({ spec }) => kindOfType(spec.type) !== undefined)
+  const databases = all.filter(({ spec }) => spec.type === serviceKinds[0]?.classType)
+  const [only, ...others] = databases.length === 1 ? databases : all
   if (only !== undefined && others.length === 0) return only
   const names = all.map(({ metadata }) => metadata.name).join(', ')
   throw new AppError(
@@ -62,7 +68,7 @@ export function refuseWhatIsNotOffered(serviceClass: ServiceClass, { plan, exten
 }
 
 function kindOf({ metadata, spec }: ServiceClass): ServiceKind {
-  const kind = serviceKinds.find(({ classType }) => classType === spec.type)
+  const kind = kindOfType(spec.type)
   if (kind !== undefined) return kind
   throw new AppError(
     'invalid_request',
@@ -73,7 +79,7 @@ function kindOf({ metadata, spec }: ServiceClass): ServiceKind {
 type Named = { readonly kind: ServiceKind; readonly name: string; readonly namespace: string; readonly className: string }
 
 /** What is left out has the default of the API server. */
-function manifestOf({ kind, name, namespace, className }: Named, options: CreateOptions): NewObject<ServiceObject> {
+export function manifestOf({ kind, name, namespace, className }: Named, options: CreateOptions): NewObject<ServiceObject> {
   const { plan, extension = [], whenDeleted } = options
   const parameters = extension.length === 0 ? undefined : { [kind.classType]: { extensions: extension } }
   const spec = { class: className, ...defined({ plan, parameters, whenDeleted }) }
@@ -106,7 +112,7 @@ async function make(
     if (isKubeError(error, 403) && error.message.includes('exceeded quota'))
       throw new AppError(
         'forbidden',
-        `the tenant has as many services as it may: delete what is not used, or ask a platform admin to raise spec.limits.services of the Tenant (${error.message})`,
+        `the tenant has as many ${noun}s as it may: delete what is not used, or ask a platform admin to raise spec.limits.services of the Tenant (${error.message})`,
         { cause: error },
       )
     const { name = '' } = wanted.metadata

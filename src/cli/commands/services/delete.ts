@@ -50,6 +50,15 @@ export function refuseUnsaid({ kind, service }: AnyService, deleteData: boolean)
     )
 }
 
+/** What becomes of the data. Pure. */
+export function dataText({ kind, service: { spec } }: AnyService, namespace: string): string {
+  if (spec.whenDeleted === 'Keep')
+    return `its data stay ${kind.keptIn} without a credential, and a ${kind.noun} of the same name in ${namespace} has them again`
+  return spec.emptyWhenDeleted === false
+    ? 'it stays while it has objects (spec.emptyWhenDeleted is false), and is deleted for good when it has none'
+    : 'its data are deleted, too'
+}
+
 /** Rejects with `conflict` while it is used. With `--wait` ends with code 1 when it is not gone within a minute. */
 export async function servicesDelete(context: ClusterContext, options: Options, name: string): Promise<void> {
   const { cluster, terminal, clock } = context
@@ -69,10 +78,7 @@ export async function servicesDelete(context: ClusterContext, options: Options, 
   const { whenDeleted } = service.spec
   const value = { service: name, kind: kind.type.kind, whenDeleted, dryRun, ...defined({ gone: isGone }) }
   const said = (): string => {
-    const data =
-      whenDeleted === 'Keep'
-        ? `its data stay ${kind.keptIn} without a credential, and a ${kind.noun} of the same name in ${namespace} has them again`
-        : 'its data are deleted, too'
+    const data = dataText(one, namespace)
     if (dryRun) return `${kind.noun} ${name} would be deleted (dry run); ${data}`
     const state =
       isGone === undefined ? 'is being deleted' : isGone ? 'is deleted' : 'is not gone yet: the platform goes on by itself'

@@ -57,12 +57,12 @@ function rowOf(rotated: Rotated) {
   return { ...credential, from: rotated.before.status?.version ?? null, replaced: isReplaced(rotated) }
 }
 
-/** Both are taken while the former one is in use: the platform goes on as soon as nobody is connected by it. */
+/** Both are taken until the former one has ended: with its overlap; of a database also as soon as nobody is connected by it. */
 function waitText({ slots, ready, reason, message }: Credential, now: Date): string {
   const draining = slots.find(({ state }) => state === 'Draining')
   if (!ready) return `not replaced yet (${reason}): ${message}`
   if (draining === undefined) return 'not replaced yet: the platform goes on by itself'
-  return `not replaced yet: a credential that was replaced before is still in use and ${endText(draining.until, now)}; then the platform goes on by itself`
+  return `not replaced yet: a credential that was replaced before has not ended, and ${endText(draining.until, now)}; then the platform goes on by itself`
 }
 
 function rotatedText(row: ReturnType<typeof rowOf>, now: Date): string {

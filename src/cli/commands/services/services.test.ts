@@ -10,16 +10,16 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { serviceInstances } from '../../kubernetes/kinds.ts'
 import { accessNames, whenDeletedNames } from '../../program/services.ts'
 import { attached, detached } from './attach.ts'
-import { offeredTo } from './classes.ts'
-import { difference, refuseWhatIsNotOffered } from './create.ts'
+import { details as classDetails, rowOf as classRow, offeredTo } from './classes.ts'
+import { difference, manifestOf, onlyClass, refuseWhatIsNotOffered } from './create.ts'
 import { agesText, credentialOf } from './credentials.ts'
-import { obstacle, refuseUnsaid } from './delete.ts'
+import { dataText, obstacle, refuseUnsaid } from './delete.ts'
 import { chosenBindings, rotationTime } from './rotate.ts'
 import { type AnyService, type ServiceObject, serviceKinds } from './service-kinds.ts'
 import { details, rowOf } from './show.ts'
 
 const now = new Date('2026-11-22T12:00:00Z')
-const [kind = expect.fail('no kind')] = serviceKinds
+const [kind = expect.fail('no kind'), bucketKind = expect.fail('no kind of buckets')] = serviceKinds
 
 const output = 'table' as const
 const serviceClass = (spec: object = {}) =>
@@ -72,7 +72,7 @@ test('the words of the options are those of the kinds', () => {
   expect(bindingAccesses).toEqual(expect.arrayContaining([...accessNames]))
   const schema = JSON.stringify(instanceKind.options.spec)
   for (const name of whenDeletedNames) expect(schema).toContain(`"${name}"`)
-  for (const { classType } of serviceKinds) expect(JSON.stringify(classKind.options.spec)).toContain(`"${classType}"`)
+  for (const { classType } of serviceKinds) expect(JSON.stringify(classKind.options.spec)).toContain(`'${classType}'`)
 })
 
 describe('attach', () => {
@@ -168,6 +168,119 @@ describe('create', () => {
     const found = difference(instance().service, { apiVersion, kind: word, metadata: { name: 'shop-db' }, spec })
     if (says === undefined) expect(found).toBeUndefined()
     else expect(found).toContain(says)
+  })
+})
+
+const bucketClass = (more: object = {}) =>
+  ({
+    metadata: { name: 'bucket', generation: 1 },
+    spec: {
+      type: 'bucket',
+      plans: [{ name: 'small', default: true, limits: { storage: '10Gi' } }],
+      credentials: { maxAgeDays: 30, overlapMinutes: 60 },
+      ...more,
+    },
+  }) as unknown as ServiceClass
+
+describe('without --class', () => {
+  const [database, other] = [serviceClass(), { ...serviceClass(), metadata: { name: 'other' } } as ServiceClass]
+
+  test('the only class is meant, or the only one of databases beside those of buckets', () => {
+    expect(onlyClass([bucketClass()]).metadata.name).toBe('bucket')
+    expect(onlyClass([bucketClass(), database]).metadata.name).toBe('postgresql')
+    expect(onlyClass([database, bucketClass({ type: 'queue' })]).metadata.name).toBe('postgresql')
+  })
+
+  test('what is not certain has to be named', () => {
+    expect(() => onlyClass([database, other, bucketClass()])).toThrow('choose one with --class: postgresql, other, bucket')
+    expect(() => onlyClass([bucketClass(), bucketClass()])).toThrow('choose one with --class')
+    expect(() => onlyClass([bucketClass({ type: 'queue' })])).toThrow('no service is offered')
+  })
+})
+
+describe('classes', () => {
+  const plans = [{ name: 'small', limits: { storage: '1Gi' } }]
+
+  test('a plan of databases that says nothing of connections has 20', () => {
+    expect(classDetails(classRow(serviceClass({ plans }), true))).toContain('1Gi of space, 20 connections for each credential')
+  })
+
+  test('plans of buckets have no connections, and their classes no extensions', () => {
+    const text = classDetails(classRow(bucketClass(), true))
+    expect(text).toContain('10Gi of space; the one without --plan')
+    expect(text).not.toMatch(/connections|undefined|Extensions/)
+  })
+})
+
+describe('buckets', () => {
+  const status = {
+    ...ready('Provisioned'),
+    bucket: 'b2x',
+    endpoint: 'https://s3.example.com',
+    usage: { storage: '3Gi', objects: 1200, partial: true, measuredAt: '2026-11-22T11:59:00Z' },
+  }
+  const bucket = (spec: object = {}, more: object = status): AnyService => ({
+    kind: bucketKind,
+    service: {
+      metadata: { name: 'pictures', namespace: 'acme', uid: 'b', generation: 1 },
+      spec: { class: 'bucket', whenDeleted: 'Keep', emptyWhenDeleted: false, ...spec },
+      status: more,
+    } as unknown as ServiceObject,
+  })
+  const ofBucket = {
+    ...binding('shop'),
+    spec: { service: { kind: 'Bucket', name: 'pictures' }, access: 'WriteOnly', prefix: 'inbox/' },
+  } as ServiceBinding
+  const uses = application({ services: [{ name: 'up', bucket: 'pictures', access: 'WriteOnly' }] })
+
+  test('info shows the store, the objects, and who uses it; a database of the name is another thing', () => {
+    const around = { classes: [bucketClass()], bindings: [ofBucket, binding('other')], applications: [uses] }
+    const row = rowOf(bucket(), around)
+    const text = details(row, now)
+    expect(text).toMatch(/Address +https:\/\/s3\.example\.com\n/)
+    expect(text).toMatch(/Bucket +b2x/)
+    expect(text).toMatch(/space +3Gi or more of 10Gi, measured 60s ago/)
+    expect(text).toMatch(/objects +1200 or more, measured 60s ago/)
+    expect(text).toMatch(/Used by shop +as up, WriteOnly/)
+    expect(row.credentials).toHaveLength(1)
+    expect(text).not.toMatch(/connections|undefined|\[object/)
+    expect(details(rowOf(bucket({}, ready('Provisioned')), around), now)).toMatch(/objects +not measured yet/)
+  })
+
+  test('attach writes the field of buckets, with access and prefix', () => {
+    const more = { kind: bucketKind, service: 'pictures', access: 'WriteOnly' as const, prefix: 'inbox/' }
+    expect(attached(application(), more).services).toEqual([
+      { name: 'pictures', bucket: 'pictures', access: 'WriteOnly', prefix: 'inbox/' },
+    ])
+    const two = application({ services: [{ name: 'a', bucket: 'a', access: 'ReadWrite' }] })
+    expect(() => attached(two, more)).toThrow(/the entry a sets AWS_ACCESS_KEY_ID, too: .*--env OTHER_BUCKET=bucket/)
+  })
+
+  test('detach takes it away, and asks which of a database and a bucket of one name is meant', () => {
+    expect(detached(uses, 'pictures', undefined).services).toEqual([])
+    const both = application({
+      services: [
+        { name: 'a', instance: 'pictures' },
+        { name: 'b', bucket: 'pictures' },
+      ],
+    })
+    expect(() => detached(both, 'pictures', undefined)).toThrow(/a database and a bucket of the name pictures: .*--name/)
+    expect(detached(both, 'pictures', 'b').services).toEqual([{ name: 'a', instance: 'pictures' }])
+  })
+
+  test('create writes a Bucket, rotate finds its credentials, and delete says that objects keep it', () => {
+    const named = { kind: bucketKind, name: 'pictures', namespace: 'acme', className: 'bucket' }
+    expect(manifestOf(named, { output, plan: 'small' })).toEqual({
+      apiVersion: 'services.sekisho.dev/v1alpha1',
+      kind: 'Bucket',
+      metadata: { name: 'pictures', namespace: 'acme' },
+      spec: { class: 'bucket', plan: 'small' },
+    })
+    expect(chosenBindings([ofBucket, binding('other')], bucket(), undefined)).toEqual([ofBucket])
+    expect(() => refuseWhatIsNotOffered(bucketClass(), { output, extension: ['pg_trgm'] })).toThrow('it allows none')
+    expect(dataText(bucket(), 'acme')).toContain('its data stay in the store without a credential, and a bucket of the same')
+    expect(dataText(bucket({ whenDeleted: 'Delete' }), 'acme')).toContain('it stays while it has objects')
+    expect(dataText(bucket({ whenDeleted: 'Delete', emptyWhenDeleted: true }), 'acme')).toBe('its data are deleted, too')
   })
 })
 

@@ -4,6 +4,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import { planOf } from '../../../api/services/offer.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../../api/services/service-class.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { applications, serviceBindings, serviceClasses } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import { verdict } from '../application/status.ts'
@@ -47,9 +48,14 @@ export function rowOf(one: AnyService, { classes, bindings, applications: all }:
     deleting: metadata.deletionTimestamp !== undefined,
     createdAt: metadata.creationTimestamp ?? null,
     endpoint: status?.endpoint ?? null,
+    ...defined({ bucket: status?.bucket }),
     whenDeleted: spec.whenDeleted,
     parameters: spec.parameters ?? null,
-    usage: kind.measures(service, plan).map(({ what, used, limit }) => ({ what, used: used ?? null, limit: limit ?? null })),
+    usage: kind.measures(service, plan).map(measure => ({
+      what: measure.what,
+      used: measure.used ?? null,
+      ...('limit' in measure ? { limit: measure.limit ?? null } : {}),
+    })),
     measuredAt: status?.usage?.measuredAt ?? null,
     usedBy: all.flatMap(application =>
       usesOf(application, one).map(({ name, access }) => ({ application: application.metadata.name, entry: name, access })),
@@ -59,8 +65,20 @@ export function rowOf(one: AnyService, { classes, bindings, applications: all }:
 }
 export type ServiceRow = ReturnType<typeof rowOf>
 
+type MeasureRow = ServiceRow['usage'][number]
+
+/** Without a limit where plans have none. */
+function amountText({ used, limit }: MeasureRow): string {
+  const most = limit === undefined ? '' : ` of ${limit ?? '?'}`
+  if (used !== null) return `${used}${most}`
+  return limit === undefined ? 'not measured yet' : `at most ${limit ?? '?'}`
+}
+
 function usageText({ usage }: ServiceRow): string {
-  return usage.flatMap(({ used, limit }) => (used === null ? [] : [`${used} of ${limit ?? '?'}`])).join(', ') || '-'
+  return (
+    usage.flatMap(measure => (measure.used === null || measure.limit === undefined ? [] : [amountText(measure)])).join(', ') ||
+    '-'
+  )
 }
 
 function usersText({ usedBy, credentials }: ServiceRow): string {
@@ -94,11 +112,12 @@ export function details(row: ServiceRow, now: Date): string {
     ['Class', `${row.class}, ${row.version === null ? row.type : `${row.type} ${row.version}`}`],
     ['State', `${row.ready ? 'ready' : 'not ready'}, ${row.reason}: ${row.message}`],
     ['Plan', row.plan ?? '-'],
-    ...row.usage.map(({ what, used, limit }) => [
-      `  ${what}`,
-      used === null ? `at most ${limit ?? '?'}` : `${used} of ${limit ?? '?'}, measured ${age(measuredAt ?? undefined, now)} ago`,
+    ...row.usage.map(measure => [
+      `  ${measure.what}`,
+      `${amountText(measure)}${measure.used === null ? '' : `, measured ${age(measuredAt ?? undefined, now)} ago`}`,
     ]),
-    ...(endpoint === null ? [] : [['Address', `${endpoint.host}:${endpoint.port}`]]),
+    ...(endpoint === null ? [] : [['Address', typeof endpoint === 'string' ? endpoint : `${endpoint.host}:${endpoint.port}`]]),
+    ...(row.bucket === undefined ? [] : [['Bucket', row.bucket]]),
     ['When deleted', `${row.whenDeleted}: ${keeping[row.whenDeleted]}`],
     ...row.usedBy.map(({ application, entry, access }) => [`Used by ${application}`, `as ${entry}, ${access}`]),
     ...row.credentials.map(one => [

@@ -9,7 +9,7 @@ import { refersTo, type ServiceFact } from './service-facts.ts'
 import { application, forApplication, healthy } from './testing/facts.ts'
 import { walk } from './walk.ts'
 
-const [kind = expect.fail('no kind')] = serviceKinds
+const [kind = expect.fail('no kind'), bucketKind = expect.fail('no kind of buckets')] = serviceKinds
 const name = 'shop-db-1f0c95d2'
 const issuedAt = '2026-11-22T11:00:00Z'
 
@@ -141,6 +141,46 @@ const cases: readonly (readonly [string, Partial<Record<keyof ServiceFact, unkno
     /backup/,
   ],
   [
+    'it takes more space than its plan has',
+    { service: service({ Ready: 'WritesEnded: 2Gi of 1Gi' }) },
+    'database',
+    'wrong',
+    /WritesEnded/,
+    /TRUNCATE.*kubectl edit serviceinstance/,
+  ],
+  [
+    'it cannot be kept beside those that are kept',
+    { service: service({ Ready: 'KeptTooMany: 10 are kept' }, { deletionTimestamp: issuedAt }) },
+    'database',
+    'wrong',
+    /KeptTooMany/,
+    /spec\.whenDeleted to Delete.*make one/,
+  ],
+  [
+    'there is no bucket',
+    { kind: bucketKind, serviceName: 'pictures', service: undefined, binding: undefined },
+    'bucket',
+    'wrong',
+    /there is no Bucket pictures/,
+    /services create/,
+  ],
+  [
+    'the store cannot do what the bucket asks for',
+    { kind: bucketKind, service: service({ Ready: 'CapabilityMissing: versioning' }), ...without },
+    'bucket',
+    'wrong',
+    /CapabilityMissing/,
+    /kubectl edit bucket /,
+  ],
+  [
+    'the bucket is being deleted and has objects',
+    { kind: bucketKind, service: service({ Ready: 'BucketNotEmpty: 3 objects' }, { deletionTimestamp: issuedAt }), ...without },
+    'bucket',
+    'wrong',
+    /BucketNotEmpty/,
+    /emptyWhenDeleted/,
+  ],
+  [
     'the database is being made',
     { service: service({ Ready: 'Provisioning: now' }), ...without },
     'database',
@@ -250,6 +290,23 @@ describe('from an Application', () => {
     const { steps, first } = of([fact(), broken], { Rendered: waiting, Ready: waiting })
     expect(first).toMatchObject({ step: 'database', mark: 'wrong', text: 'report: ServerUnreachable: no answer' })
     expect(steps.find(({ step }) => step === 'chart')).toMatchObject({ mark: 'open', text: 'waits for the services' })
+  })
+
+  test('what no later step can say is said of the entries: a kind that this version does not know', () => {
+    const said = (text: string, services: readonly ServiceFact[]) => {
+      const { spec, ...rest } = application({ Rendered: text, Ready: text })
+      const entry = { name: 'up', bucket: 'pictures', access: 'ReadWrite' as const }
+      return walk({ ...healthy, application: { ...rest, spec: { ...spec, services: [entry] } }, services }).first
+    }
+    const waits = 'WaitingForService: spec.services[up]'
+    expect(said(waits, [])).toMatchObject({ step: 'services', mark: 'waiting', text: waits })
+    const lost = 'ServiceNotFound: no Bucket pictures'
+    expect(said(lost, [])).toMatchObject({ step: 'services', mark: 'wrong', text: lost })
+    expect(said('ServiceNotUsable: pictures', [])).toMatchObject({ step: 'services', mark: 'wrong' })
+    // All that is known of it is well.
+    expect(said(waits, [fact()])).toMatchObject({ step: 'services', mark: 'waiting' })
+    const making = fact({ kind: bucketKind, service: service({ Ready: 'Provisioning: now' }), binding: undefined as never })
+    expect(said(waits, [making])).toMatchObject({ step: 'bucket', mark: 'waiting', text: 'Provisioning: now' })
   })
 
   test('entries that do not fit together', () => {
