@@ -34,9 +34,9 @@ const approvalIndex = 'appPipelineApproval'
 /** Call once, before the caches start. */
 export function addAppPipelineIndexes({ pipelines, applications, remoteSyncs, approvals, instances }: AppPipelineCaches): void {
   pipelines.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
-  addOwnedIndex(applications, appPipeline.kind)
-  addOwnedIndex(remoteSyncs, appPipeline.kind)
-  addOwnedIndex(instances, appPipeline.kind)
+  addOwnedIndex(applications, appPipeline)
+  addOwnedIndex(remoteSyncs, appPipeline)
+  addOwnedIndex(instances, appPipeline)
   approvals.addIndex(approvalIndex, ({ spec }) => [spec.pipeline.uid])
 }
 

@@ -2,9 +2,9 @@
 // but for the index.
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
-import type { KubeObject } from '../../../api/resource.ts'
+import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
-import { controllerOf } from '../../../kube/object/owner.ts'
+import { controllerOf, controllingKey } from '../../../kube/object/owner.ts'
 
 /** What exists of one of them. Without a source there is never a RemoteSync. */
 export type Owned = { readonly application: Application | undefined; readonly remoteSync: RemoteSync | undefined }
@@ -12,11 +12,11 @@ export type Owned = { readonly application: Application | undefined; readonly re
 /** Children by the uid of the object of this kind that controls them. */
 const indexOf = (kind: string): string => `owner/${kind}`
 
-/** Call once, before the cache starts. */
-export function addOwnedIndex<T extends KubeObject>(cache: Cache<T>, kind: string): void {
-  cache.addIndex(indexOf(kind), child => {
-    const owner = controllerOf(child)
-    return owner?.kind === kind ? [owner.uid] : []
+/** Call once, before the cache starts. An owner of that kind in another group, which anybody may name, counts for nothing. */
+export function addOwnedIndex<T extends KubeObject>(cache: Cache<T>, type: ResourceType): void {
+  cache.addIndex(indexOf(type.kind), child => {
+    const uid = controllingKey(child, type) && controllerOf(child)?.uid
+    return uid === undefined ? [] : [uid]
   })
 }
 
