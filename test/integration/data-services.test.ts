@@ -211,7 +211,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await on.instance({ plan: 'none' })
     expect((await ofPlan('WritesEnded', 61 * minute)).ready).toMatchObject({ status: 'False', reason: 'PlanNotFound' })
     await on.instance()
-    expect((await ofPlan('WritesEnded')).ready).toMatchObject({ status: 'False', reason: 'WritesEnded' })
+    await on.instanceReady('WritesEnded')
     const insert = async (to: string): Promise<string> =>
       query(to, `INSERT INTO filled VALUES ('x')`).then(
         () => 'written',
