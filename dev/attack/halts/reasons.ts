@@ -92,7 +92,8 @@ function reading(world: World, login: 'ada' | 'gary', args: readonly string[]): 
       const found = text.split('\n').find(line => harmful.test(line))
       if (found !== undefined) return succeeded(JSON.stringify(found))
       if (code !== 0) return unclear(`exit code ${code}: ${text}`)
-      return text.includes('attack-shown')
+      // A narrow column cuts the name.
+      return text.includes('attack-sh')
         ? stopped('absent', `no such character in ${text.length} characters`)
         : unclear(`what gary wrote is not in ${text.length} characters: nothing was tried`)
     },
