@@ -21,7 +21,7 @@ export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bu
     // A store has no sessions: whether somebody still uses a key cannot be told from it.
     async look() {
       const live = await liveUsers(store, slotNames.map(userOf))
-      return { live: new Set(slotNames.filter(slot => live.has(userOf(slot)))), idle: new Set() }
+      return { live: new Set(slotNames.filter(slot => live.has(userOf(slot)))), idle: undefined }
     },
     async make(slot) {
       await ensureUser(store, wantedOf(slot))

@@ -13,8 +13,11 @@ export type Key = Readonly<Record<string, SecretString>>
 /** The values of the Secret. */
 export type Values = Readonly<Record<string, string | SecretString>>
 
-/** `live`: the slots that the server has a credential for. `idle`: those of them that certainly nobody uses. */
-export type Seen = { readonly live: ReadonlySet<SlotName>; readonly idle: ReadonlySet<SlotName> }
+/**
+ * `live`: the slots that the server has a credential for. `idle`: those of them that certainly nobody uses; undefined where that
+ * can never be told.
+ */
+export type Seen = { readonly live: ReadonlySet<SlotName>; readonly idle: ReadonlySet<SlotName> | undefined }
 
 export type Made = {
   readonly key: Key

@@ -19,13 +19,13 @@ export type SlotFacts = {
   readonly slots: readonly Slot[]
   /** The slots whose logins exist on the server. */
   readonly live: ReadonlySet<SlotName>
-  /** Those of them by which nobody is connected. */
-  readonly idle: ReadonlySet<SlotName>
+  /** Those of them by which nobody is connected; undefined when the server has no connections to tell it from. */
+  readonly idle: ReadonlySet<SlotName> | undefined
   /** Whether all pods that the platform knows have the one that the Secret holds. */
   readonly isRolledOut: boolean
   /** Which credential the Secret holds; undefined when there is none or nobody can tell. */
   readonly held: { readonly slot: SlotName; readonly issuedAt: Date } | undefined
-  /** A credential that was issued before this is to be replaced. */
+  /** A credential that was issued before this is to be replaced, at the earliest when it is a minute old. */
   readonly rotate: Date | undefined
   readonly maxAgeMilliseconds: number
   readonly overlapMilliseconds: number
@@ -45,6 +45,8 @@ export type Step =
 const names: readonly SlotName[] = ['a', 'b']
 /** How soon it is looked again whether anybody is connected by a slot that may end. */
 const lookMilliseconds = 5_000
+/** A credential lives at least as long before somebody's wish replaces it: a loop of wishes makes no loop of credentials. */
+const paceMilliseconds = 60_000
 
 export function nextStep(facts: SlotFacts): Step {
   return settle(facts) ?? drain(facts) ?? renew(facts)
@@ -84,7 +86,7 @@ function drain(facts: SlotFacts): Step | undefined {
   const { slots, idle, now } = facts
   const draining = slots.find(({ state }) => state === 'Draining')
   if (draining === undefined) return undefined
-  const mayEnd = idle.has(draining.slot) && (hasRolledOut(facts) || isBlocked(facts))
+  const mayEnd = idle?.has(draining.slot) === true && (hasRolledOut(facts) || isBlocked(facts))
   return isDue(draining, now) || mayEnd ? { kind: 'drop', slot: draining.slot } : undefined
 }
 
@@ -117,14 +119,18 @@ function renew(facts: SlotFacts): Step {
   const isReady = end !== undefined && end > now
   // It is not wanted any more, such as after its rotation was taken back.
   if (isReady && making !== undefined) return { kind: 'drop', slot: making.slot }
-  const look = new Date(now.getTime() + lookMilliseconds)
+  const look = facts.idle && new Date(now.getTime() + lookMilliseconds)
   if (isReady && draining !== undefined && hasRolledOut(facts))
     return { kind: 'wait', until: earliest(earliest(end, draining.until), look), isReady }
   if (isReady) return { kind: 'wait', until: earliest(end, draining?.until), isReady }
   if (making !== undefined) return { kind: 'issue', slot: making }
   const free = freeSlot(facts)
   if (free === undefined)
-    return { kind: 'wait', until: earliest(look, draining?.until), isReady: current !== undefined && isHeld(facts.held, current) }
+    return {
+      kind: 'wait',
+      until: draining?.until && earliest(draining.until, look),
+      isReady: current !== undefined && isHeld(facts.held, current),
+    }
   return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }
 }
 
@@ -132,9 +138,11 @@ function renew(facts: SlotFacts): Step {
 function endOf(facts: SlotFacts, current: Slot): Date | undefined {
   const { rotate, maxAgeMilliseconds } = facts
   if (!isHeld(facts.held, current)) return undefined
-  if (rotate !== undefined && rotate > current.issuedAt && rotate <= facts.now) return undefined
-  const aged = new Date(current.issuedAt.getTime() + maxAgeMilliseconds)
-  return rotate !== undefined && rotate > facts.now ? earliest(aged, rotate) : aged
+  const issued = current.issuedAt.getTime()
+  const aged = new Date(issued + maxAgeMilliseconds)
+  if (rotate === undefined || rotate <= current.issuedAt) return aged
+  const asked = new Date(Math.max(rotate.getTime(), issued + paceMilliseconds))
+  return asked <= facts.now ? undefined : earliest(aged, asked)
 }
 
 /** Whether the Secret holds the credential of this slot, and not a former one of the same name. */
