@@ -40,9 +40,16 @@ test('what was delivered is issued, what drains replaced, what has ended revoked
   expect(records[3]).toMatchObject({
     namespace: 'acme',
     object: 'ServiceBinding/acme/shop-db',
-    details: { application: 'shop', instance: 'db', access: 'ReadWrite', until: time(40) },
+    details: { application: 'shop', kind: 'ServiceInstance', service: 'db', access: 'ReadWrite', until: time(40) },
   })
   expect(new Set(records.map(happeningOf)).size).toBe(5)
+})
+
+test('of a bucket it says which, and what of it', () => {
+  const spec = { service: { kind: 'Bucket', name: 'pictures' }, access: 'ReadOnly', prefix: 'inbox/' } as const
+  const of = { ...binding({ slots: [{ slot: 'a', state: 'Delivered', issuedAt: time(1) }] }), spec }
+  const details = { kind: 'Bucket', service: 'pictures', access: 'ReadOnly', prefix: 'inbox/' }
+  expect(bindingRecords(of)).toMatchObject([{ action: 'credential.issued', details }])
 })
 
 test('what is being made is no credential yet', () => {

@@ -69,7 +69,7 @@ type CredentialAction = 'credential.issued' | 'credential.replaced' | 'credentia
 function recordsOf(binding: ServiceBinding) {
   const { namespace = '', name, uid = '' } = binding.metadata
   const owner = controllerOf(binding)
-  const { service, access } = binding.spec
+  const { service, access, prefix } = binding.spec
   return (
     action: CredentialAction,
     { slot, issuedAt }: Credential,
@@ -83,8 +83,8 @@ function recordsOf(binding: ServiceBinding) {
     outcome: 'allowed',
     reason,
     details: {
-      ...{ uid, instance: service.name, access, slot, issuedAt },
-      ...defined({ application: owner?.kind === application.kind ? owner.name : undefined }),
+      ...{ uid, kind: service.kind, service: service.name, access, slot, issuedAt },
+      ...defined({ prefix, application: owner?.kind === application.kind ? owner.name : undefined }),
       ...more,
     },
   })

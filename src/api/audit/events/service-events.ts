@@ -12,7 +12,9 @@ const aboutInstance = {
 } as const
 const aboutCredential = {
   uid: 'The UID of the ServiceBinding.',
-  instance: 'The name of the ServiceInstance.',
+  kind: 'What it is a credential of: `ServiceInstance` or `Bucket`.',
+  service: 'The name of that.',
+  prefix: 'Of a Bucket: with what the names of the objects begin that it reaches. Absent for all.',
   access: 'What the credential can do.',
   application: 'The Application that owns the ServiceBinding. Absent for one that somebody made.',
   slot: 'Which of the two credentials of the ServiceBinding: `a` or `b`.',
