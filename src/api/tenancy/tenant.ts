@@ -153,7 +153,7 @@ export const tenant = defineKind({
             services: optional(
               integer({
                 description:
-                  'How many ServiceInstances may exist in the namespace. Databases that were kept when their ServiceInstance was deleted do not count. Two for each of `applications` when omitted.',
+                  'How many ServiceInstances may exist in the namespace, and as many Buckets. Databases and buckets that were kept when their object was deleted do not count. Two for each of `applications` when omitted.',
                 min: 0,
                 max: 2000,
               }),

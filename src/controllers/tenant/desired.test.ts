@@ -78,7 +78,11 @@ test.each([
   const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 7, ...more }
   const made = desiredContents({ ...tenant, spec: { ...tenant.spec, limits } }, settings, credentials)
   const kinds = made.find(({ object }) => object.metadata.name === 'tenant-kinds')
-  const hard = { 'count/serviceinstances.services.sekisho.dev': quota, 'count/servicebindings.services.sekisho.dev': '28' }
+  const hard = {
+    'count/serviceinstances.services.sekisho.dev': quota,
+    'count/buckets.services.sekisho.dev': quota,
+    'count/servicebindings.services.sekisho.dev': '28',
+  }
   expect(kinds?.object['spec']).toMatchObject({ hard })
 })
 

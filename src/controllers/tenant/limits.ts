@@ -44,7 +44,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
-    'count/buckets.services.sekisho.dev': canonicalQuantity(String(defaultServicesPerApplication * applicationsOf(limits))),
+    'count/buckets.services.sekisho.dev': canonicalQuantity(String(servicesOf(limits))),
     'count/grantapprovals.github.sekisho.dev': String(maxGrantApprovals),
     'count/grantpolicies.github.sekisho.dev': String(maxGrantPolicies),
     'count/halts.github.sekisho.dev': String(maxHalts),
