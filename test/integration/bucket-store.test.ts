@@ -91,11 +91,14 @@ describe('a shared store', () => {
     expect(await ensureBucket(store, { name, owner: name }, false)).toBe('found')
     expect(await ensureBucket(store, { name: owner(), owner: 'lost' }, false)).toBe('missing')
     expect(await ensureBucket(store, { name, owner: owner() }, true)).toBe('foreign')
-    expect(await removeBucket(store, { name, owner: owner(), empty: true })).toBe('gone')
+    expect(await removeBucket(store, { name, owner: owner(), empty: true, wasComplete: true })).toBe('gone')
     expect(await ensureBucket(store, { name, owner: name }, false)).toBe('found')
     await asAdmin(({ s3 }) => s3.send(new CreateBucketCommand({ Bucket: 'somebodys' })))
     expect(await ensureBucket(store, { name: 'somebodys', owner: owner() }, true)).toBe('foreign')
-    expect(await removeBucket(store, { name: 'somebodys', owner: '', empty: true })).toBe('gone')
+    const theirs = { name: 'somebodys', owner: owner(), empty: true }
+    expect(await removeBucket(store, { ...theirs, wasComplete: false })).toBe('gone')
+    // Nobody says any more whose it is.
+    await expect(removeBucket(store, { ...theirs, wasComplete: true })).rejects.toMatchObject({ kind: 'refused' })
     await asAdmin(({ s3 }) => s3.send(new GetBucketTaggingCommand({ Bucket: 'somebodys' }))).then(
       () => expect.fail('it has no tags'),
       error => expect(error).toMatchObject({ code: 'NoSuchTagSet' }),
@@ -153,6 +156,7 @@ describe('a shared store', () => {
       { Action: 's3:*', Resource: ['arn:aws:s3:::BUCKET', 'arn:aws:s3:::BUCKET/*'] },
     ],
     ['what is outside of the prefix', 'ReadOnly', prefix, { Action: 's3:GetObject', Resource: 'arn:aws:s3:::BUCKET/*' }],
+    ['what is beside the prefix', 'ReadOnly', prefix, { Action: 's3:GetObject', Resource: 'arn:aws:s3:::BUCKET/images2/*' }],
     ['a list without the prefix', 'ReadOnly', prefix, { Action: 's3:ListBucket', Resource: 'arn:aws:s3:::BUCKET' }],
     ['a reader that writes', 'ReadOnly', undefined, { Action: 's3:PutObject', Resource: 'arn:aws:s3:::BUCKET/*' }],
     ['a writer that reads', 'WriteOnly', undefined, { Action: 's3:GetObject', Resource: 'arn:aws:s3:::BUCKET/*' }],
@@ -301,11 +305,11 @@ describe('a shared store', () => {
     await asAdmin(({ s3 }) => s3.send(new DeleteObjectCommand({ Bucket: name, Key: 'k1' })))
     await asAdmin(({ s3 }) => s3.send(new CreateMultipartUploadCommand({ Bucket: name, Key: 'unfinished' })))
     expect(await usageOf(store, name)).toEqual({ bytes: objects * 4, objects: objects - 1, complete: true })
-    expect(await removeBucket(store, { name, owner: name, empty: false })).toBe('full')
+    expect(await removeBucket(store, { name, owner: name, empty: false, wasComplete: true })).toBe('full')
     const steps: string[] = []
-    while (steps.at(-1) !== 'gone') steps.push(await removeBucket(store, { name, owner: name, empty: true }))
+    while (steps.at(-1) !== 'gone') steps.push(await removeBucket(store, { name, owner: name, empty: true, wasComplete: true }))
     expect(steps.length).toBeLessThanOrEqual(3)
-    expect(await removeBucket(store, { name, owner: name, empty: true })).toBe('gone')
+    expect(await removeBucket(store, { name, owner: name, empty: true, wasComplete: true })).toBe('gone')
     await expect(usageOf(store, name)).rejects.toMatchObject({ kind: 'refused', code: 'NoSuchBucket' })
   })
 
@@ -361,7 +365,7 @@ test('a store without versions: the capability is missing, and buckets are count
   const wanted = { bucket: name, access: 'ReadWrite', user: userName('binding', 'a') } as const
   await ensureUser(store, wanted)
   expect(judgeBucket(wanted, await observe(store, await issueKey(store, wanted.user), wanted))).toEqual({ kind: 'proven' })
-  expect(await removeBucket(store, { name, owner: name, empty: true })).toBe('gone')
+  expect(await removeBucket(store, { name, owner: name, empty: true, wasComplete: true })).toBe('gone')
 })
 
 test('an encrypted store is reached by its own authority, and by no other', async () => {

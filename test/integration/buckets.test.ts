@@ -3,10 +3,13 @@
 import {
   CreateBucketCommand,
   DeleteBucketCommand,
+  DeleteBucketTaggingCommand,
   DeleteObjectCommand,
+  GetBucketTaggingCommand,
   GetBucketVersioningCommand,
   GetObjectCommand,
   ListObjectsV2Command,
+  PutBucketTaggingCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
@@ -17,6 +20,7 @@ import { bucket } from '../../src/api/services/bucket.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { connectStore, type Store, type StoreKey } from '../../src/data-services/adapters/s3/store.ts'
 import { liveUsers } from '../../src/data-services/adapters/s3/users.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
@@ -99,7 +103,7 @@ describe('in a shared store', () => {
   type On = Awaited<ReturnType<typeof running>>
 
   async function rotate(on: On, version: number): Promise<void> {
-    on.later(1000)
+    on.later(minute)
     await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
     await on.at(version)
   }
@@ -269,6 +273,65 @@ describe('in a shared store', () => {
       await on.bucketReady('BucketMissing')
     }
     await expect(asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: name })))).rejects.toThrow('NoSuchBucket')
+  })
+
+  test('a former owner’s keys end, and its name is nobody else’s while it is there', async () => {
+    const on = await running({ spec: { ownNames: true } })
+    const name = `lost-${on.namespace}`.slice(0, 60)
+    await on.bucket({ name })
+    await on.binding()
+    const principal = (await on.ready()).status?.principal ?? ''
+    const first = await on.values()
+    await asAdmin(s3 => s3.send(new DeleteBucketCommand({ Bucket: name })))
+    // Another one asks for it before anybody has looked.
+    await on.apply(bucket, 'second', { class: on.namespace, name })
+    const second = { namespace: on.namespace, name: 'second' }
+    await readyReason(on.client, bucket, second, 'NameTaken')
+    await on.touch(bucket, 'pictures')
+    await on.bucketReady('BucketMissing')
+    expect((await liveUsers(store, [principal])).size).toBe(0)
+    // Somebody makes it all the same: what was complete once stays what it is, and is not made anew.
+    await asAdmin(s3 => s3.send(new CreateBucketCommand({ Bucket: name })))
+    await on.touch(bucket, 'pictures')
+    await on.bucketReady('NameTaken')
+    await expect(put(first, 'planted')).rejects.toMatchObject(refused)
+    await asAdmin(s3 => s3.send(new DeleteBucketCommand({ Bucket: name })))
+    await on.touch(bucket, 'pictures')
+    await on.bucketReady('BucketMissing')
+    await on.client.delete(serviceBinding, { namespace: on.namespace, name: 'shop' })
+    await on.client.delete(bucket, { namespace: on.namespace, name: 'pictures' })
+    await gone(on.client, bucket, { namespace: on.namespace, name: 'pictures' })
+    await on.touch(bucket, 'second')
+    await readyReason(on.client, bucket, second, 'Provisioned')
+  })
+
+  test('of whose bucket the tag is gone, that is not said to be deleted; what is empty is not kept', async () => {
+    const on = await running()
+    await on.bucket({ whenDeleted: 'Delete' })
+    const name = (await on.bucketReady()).status?.bucket ?? ''
+    const tags = await asAdmin(s3 => s3.send(new GetBucketTaggingCommand({ Bucket: name })))
+    await asAdmin(s3 => s3.send(new DeleteBucketTaggingCommand({ Bucket: name })))
+    const key = { namespace: on.namespace, name: 'pictures' }
+    await on.client.delete(bucket, key)
+    await on.bucketReady('RefusedByServer')
+    await asAdmin(s3 => s3.send(new PutBucketTaggingCommand({ Bucket: name, Tagging: { TagSet: tags.TagSet } })))
+    await on.client.mergePatch(bucket, key, { spec: { whenDeleted: 'Keep' } }, { fieldManager: 'test' })
+    await gone(on.client, bucket, key)
+    await expect(asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: name })))).rejects.toThrow('NoSuchBucket')
+  })
+
+  test('of a Tenant that is gone, a bucket with objects holds nothing up', async () => {
+    const on = await running()
+    await on.bucket({ whenDeleted: 'Delete' })
+    const name = (await on.bucketReady()).status?.bucket
+    const object = { Bucket: name, Key: 'left' }
+    await asAdmin(s3 => s3.send(new PutObjectCommand({ ...object, Body: 'text' })))
+    const key = { namespace: on.namespace, name: 'pictures' }
+    await on.client.delete(bucket, key)
+    await on.bucketReady('BucketNotEmpty')
+    await on.client.delete(tenant, { name: on.namespace })
+    await gone(on.client, bucket, key)
+    await asAdmin(s3 => s3.send(new DeleteObjectCommand(object)))
   })
 
   test('a name of its own: only where the class allows it, and never one that somebody has', async () => {

@@ -30,7 +30,7 @@ const reasons = defineReasons(
       NameNotAllowed:
         'The ServiceClass does not let Buckets choose their names (`ownNames`). Delete the Bucket and create it without `spec.name`, or ask a platform admin.',
       NameTaken:
-        'The store has a bucket of that name that is not of this tenant. Choose another name; without `spec.name` a platform admin removes it there.',
+        'The store has a bucket of that name that is not of this tenant, or another Bucket has or had it. Choose another name; without `spec.name` a platform admin removes it there.',
     },
     failed: {
       RefusedByServer: 'The server refused to make it as it is wanted. The message has what it answered.',
@@ -133,7 +133,7 @@ export const bucket = defineKind({
       cors: optional(corsField),
       whenDeleted: choice(['Keep', 'Delete'], {
         description:
-          'What happens to the bucket when this object is deleted. `Keep`: it stays in the store without a credential, and a Bucket of the same name in this namespace finds it again. `Delete`: it is deleted, too.',
+          'What happens to the bucket when this object is deleted. `Keep`: one that has objects stays in the store without a credential, and a Bucket of the same name in this namespace finds it again; an empty one is deleted. `Delete`: it is deleted, too.',
         default: 'Keep',
       }),
       emptyWhenDeleted: flag({

@@ -14,13 +14,20 @@ const condition = (type: string, status: string, reason: string) => ({
   observedGeneration: 1,
 })
 
-type Changes = { readonly spec?: object; readonly status?: object; readonly ofClass?: object; readonly capabilities?: object }
+type Changes = {
+  readonly spec?: object
+  readonly status?: object
+  readonly ofClass?: object
+  readonly capabilities?: object
+  readonly namesakes?: readonly object[]
+}
 
 function decided({
   spec = {},
   status,
   ofClass = {},
   capabilities = { versioning: true, cors: true, lifecycle: false },
+  namesakes = [],
 }: Changes) {
   const facts = {
     bucket: {
@@ -41,6 +48,7 @@ function decided({
       status: { conditions: [condition('Ready', 'True', 'Answering')], capabilities },
     },
     bindings: [],
+    namesakes,
   }
   return decide(facts as unknown as Facts)
 }
@@ -63,15 +71,34 @@ test('a name of its own is the name in the store, and says nothing of the owner'
 })
 
 test('what it has it keeps, whatever the class and the Tenant say since, and is not made anew', () => {
-  const status = { bucket: 'shop-pictures', externalId: 'bold', conditions: [condition('Provisioned', 'True', 'Provisioned')] }
+  const status = { bucket: 'shop-pictures', externalId: 'bold', endpoint: 'https://store.test' }
   expect(decided({ spec: { name: 'shop-pictures' }, status })).toMatchObject({
     kind: 'keep',
     name: 'shop-pictures',
     owner: 'bold',
     mayCreate: false,
   })
-  const lost = { ...status, conditions: [condition('Provisioned', 'False', 'BucketMissing')] }
-  expect(decided({ spec: { name: 'shop-pictures' }, status: lost })).toMatchObject({ mayCreate: false })
+  for (const reason of ['BucketMissing', 'NameTaken', 'RefusedByServer']) {
+    const refused = { ...status, conditions: [condition('Provisioned', 'False', reason)] }
+    expect(decided({ spec: { name: 'shop-pictures' }, status: refused })).toMatchObject({ kind: 'keep', mayCreate: false })
+  }
+  const begun = { bucket: 'shop-pictures', externalId: 'bold', conditions: [condition('Provisioned', 'False', 'Provisioning')] }
+  expect(decided({ spec: { name: 'shop-pictures' }, status: begun, ofClass: { ownNames: true } })).toMatchObject({
+    mayCreate: true,
+  })
+})
+
+test('a name that another Bucket has, or had, in the same store is not taken; the one that has it keeps it', () => {
+  const [spec, ofClass] = [{ name: 'shop-pictures' }, { ownNames: true, provider: { s3: { endpoint: 'https://store.test' } } }]
+  const complete = { bucket: 'shop-pictures', endpoint: 'https://store.test' }
+  const named = (...namesakes: readonly object[]) => decided({ spec, ofClass, namesakes })
+  expect(named({ spec: { class: 'c' }, status: complete })).toMatchObject({ kind: 'refused', reason: 'NameTaken' })
+  expect(named({ spec: { class: 'of-the-same-store' }, status: complete })).toMatchObject({ reason: 'NameTaken' })
+  expect(named({ spec: { class: 'd' }, status: { ...complete, endpoint: 'https://other.test' } })).toMatchObject({ kind: 'keep' })
+  // It only asked for it.
+  expect(named({ spec: { class: 'c' }, status: { bucket: 'shop-pictures' } })).toMatchObject({ kind: 'keep' })
+  const namesakes = [{ spec: { class: 'c' }, status: complete }]
+  expect(decided({ spec, ofClass, namesakes, status: { ...complete, externalId: 'bold' } })).toMatchObject({ kind: 'keep' })
 })
 
 test.each<[string, Changes, string]>([

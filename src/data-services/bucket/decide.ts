@@ -2,7 +2,6 @@
 import { type Bucket, bucketReasons as reasons } from '../../api/services/bucket.ts'
 import type { Plan } from '../../api/services/offer.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { bucketId } from '../adapters/s3/names.ts'
 import { offerTo, unreadiness } from '../offer.ts'
@@ -22,10 +21,14 @@ export type Decision =
     }
 
 /** The first reason why it cannot be, or what it is to be. */
-export function decide({ bucket, tenant, serviceClass }: Facts): Decision {
+export function decide({ bucket, tenant, serviceClass, namesakes }: Facts): Decision {
   const offer = offerTo({ service: bucket, type: 'bucket', tenant, serviceClass })
   if (offer.kind === 'refused') return offer
-  const refusal = nameProblem(bucket, offer.serviceClass) ?? unreadiness(offer.serviceClass) ?? lack(bucket, offer.serviceClass)
+  const refusal =
+    nameProblem(bucket, offer.serviceClass) ??
+    heldName(bucket, offer.serviceClass, namesakes) ??
+    unreadiness(offer.serviceClass) ??
+    lack(bucket, offer.serviceClass)
   if (refusal !== undefined) return { kind: 'refused', ...refusal }
   const { spec, metadata, status } = bucket
   const { namespace = '', name } = metadata
@@ -36,16 +39,27 @@ export function decide({ bucket, tenant, serviceClass }: Facts): Decision {
     name: status?.bucket ?? spec.name ?? owner,
     owner,
     plan: offer.plan,
-    mayCreate: !wasProvisioned(bucket),
+    mayCreate: !wasComplete(bucket),
   }
 }
 
 /** A name that it got while the class allowed it stays. */
 function nameProblem(bucket: Bucket, { metadata, spec }: ServiceClass): Refusal | undefined {
-  if (bucket.spec.name === undefined || spec.ownNames || wasProvisioned(bucket)) return undefined
+  if (bucket.spec.name === undefined || spec.ownNames || wasComplete(bucket)) return undefined
   return {
     reason: reasons.nameNotAllowed,
     message: `spec.name: ServiceClass ${metadata.name} gives the names of buckets itself: delete this Bucket and create it without`,
+  }
+}
+
+/** Keys of the one that had the name may still live: they would open the new bucket. */
+function heldName(bucket: Bucket, { metadata, spec }: ServiceClass, namesakes: Facts['namesakes']): Refusal | undefined {
+  const isSameStore = (other: Bucket): boolean =>
+    other.spec.class === metadata.name || other.status?.endpoint === spec.provider?.s3?.endpoint
+  if (wasComplete(bucket) || !namesakes.some(other => wasComplete(other) && isSameStore(other))) return undefined
+  return {
+    reason: reasons.nameTaken,
+    message: 'spec.name: another Bucket has, or had, a bucket of this name: choose another name',
   }
 }
 
@@ -63,7 +77,7 @@ function lack({ spec }: Bucket, { metadata, status }: ServiceClass): Refusal | u
   }
 }
 
-function wasProvisioned({ status }: Bucket): boolean {
-  const condition = findCondition(status?.conditions, 'Provisioned')
-  return condition?.status === 'True' || condition?.reason === reasons.bucketMissing
+/** Whether it existed as it was wanted, once: no refusal since takes the endpoint away. */
+export function wasComplete({ status }: Bucket): boolean {
+  return status?.endpoint !== undefined
 }

@@ -13,19 +13,27 @@ export type Facts = {
   readonly tenant: Tenant | undefined
   readonly serviceClass: ServiceClass | undefined
   readonly bindings: readonly ServiceBinding[]
+  /** Other Buckets that have, or had, a bucket of the name that this one has or is to have. */
+  readonly namesakes: readonly Bucket[]
 }
 
 export type GatherDeps = Pick<DataServicesParts, 'bindingsOf'> & {
   readonly classes: Pick<Cache<ServiceClass>, 'get'>
   readonly tenantsOf: TenantsByNamespace
+  /** The Buckets that have this name in their store. */
+  readonly bucketsNamed: (name: string) => readonly Bucket[]
 }
 
-export function gather({ classes, tenantsOf, bindingsOf }: GatherDeps, bucket: Bucket): Facts {
+export function gather({ classes, tenantsOf, bindingsOf, bucketsNamed }: GatherDeps, bucket: Bucket): Facts {
+  // A name that the platform gave is nobody else's.
+  const name = bucket.status?.bucket ?? bucket.spec.name
+  const named = name === undefined ? [] : bucketsNamed(name)
   const [tenant, ...others] = tenantsOf(bucket.metadata.namespace ?? '')
   return {
     bucket,
     tenant: others.length === 0 ? tenant : undefined,
     serviceClass: classes.get({ name: bucket.spec.class }),
     bindings: bindingsOf('Bucket', bucket),
+    namesakes: named.filter(({ metadata }) => metadata.uid !== bucket.metadata.uid),
   }
 }

@@ -11,6 +11,7 @@ import type { DataServicesParts } from '../parts.ts'
 import { fieldManager, reconcileBucket } from './reconcile.ts'
 
 const byNamespace = 'bucket/namespace'
+const byStoreName = 'bucket/store-name'
 
 /** Call before the manager starts: caches cannot be added later. */
 export function createBucketController(parts: DataServicesParts): ControllerDefinition {
@@ -18,10 +19,12 @@ export function createBucketController(parts: DataServicesParts): ControllerDefi
   const { client } = manager
   const cache = manager.cache(bucket)
   cache.addIndex(byNamespace, ({ metadata }) => [metadata.namespace ?? ''])
+  cache.addIndex(byStoreName, ({ status }) => (status?.bucket === undefined ? [] : [status.bucket]))
+  const bucketsNamed = (name: string) => cache.byIndex(byStoreName, name)
   const status = createStatusWriter({ type: bucket, fieldManager, client, cache, events })
   const classes = manager.cache(serviceClass)
   const tenantsOf = tenantsByNamespace(manager.cache(tenant))
-  const deps = { cache, classes, tenantsOf, bindingsOf, client, status, servers, bucketUsage, clock }
+  const deps = { cache, classes, tenantsOf, bindingsOf, bucketsNamed, client, status, servers, bucketUsage, clock }
   return {
     name: 'bucket',
     for: bucket,

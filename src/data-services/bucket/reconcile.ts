@@ -1,6 +1,6 @@
 // Keeps the bucket of a Bucket. The only file here that writes. Order: the name and owner into the status, then the bucket:
-// after a crash the next run finds what this one made. A bucket is deleted only when the object says so, when no ServiceBinding
-// uses it any more, and when its tag says that it is this one's.
+// after a crash the next run finds what this one made. A bucket is deleted only when the object says so or it is empty, when no
+// ServiceBinding uses it any more, and when its tag says that it is this one's.
 import { type Bucket, bucket as buckets, bucketReasons as reasons } from '../../api/services/bucket.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
@@ -10,13 +10,17 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { type EnsuredBucket, ensureBucket, removeBucket } from '../adapters/s3/buckets.ts'
-import type { BucketUsage } from '../bucket-usage.ts'
+import type { Store } from '../adapters/s3/store.ts'
+import { dropUser, liveUsers } from '../adapters/s3/users.ts'
+import { type BucketUsage, measureMilliseconds } from '../bucket-usage.ts'
+import { slotNames } from '../credentials/credentials.ts'
+import { principalOf } from '../credentials/principal.ts'
 import { inUse } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
 import type { OpenStore } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
-import { type Decision, decide } from './decide.ts'
-import { type GatherDeps, gather } from './gather.ts'
+import { type Decision, decide, wasComplete } from './decide.ts'
+import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { nextStatus, type Observation } from './status.ts'
 
 export type BucketDeps = GatherDeps & {
@@ -31,7 +35,7 @@ export type BucketDeps = GatherDeps & {
 export const fieldManager = 'sekisho.dev/bucket'
 export const finalizer = 'sekisho.dev/bucket'
 /** The bucket is looked at again, and measured: its listing costs requests. */
-const lookMilliseconds = 5 * 60_000
+const lookMilliseconds = measureMilliseconds
 const retryMilliseconds = 10_000
 /** Until the controller of ServiceClasses has opened the store, after a start. */
 const openMilliseconds = 1_000
@@ -43,11 +47,12 @@ type Kept = Extract<Decision, { kind: 'keep' }>
 async function keep(deps: BucketDeps, bucket: Bucket): Promise<Outcome> {
   const write = (on: Bucket, observation: Observation): Promise<Bucket> =>
     deps.status.write(on, nextStatus(on, observation, deps.clock.now()))
-  const decision = decide(gather(deps, bucket))
+  const facts = gather(deps, bucket)
+  const decision = decide(facts)
   if (decision.kind === 'refused') {
-    // A change of the class wakes it.
     await write(bucket, { refusal: decision })
-    return done
+    // A change of the class wakes it, and nothing does when another Bucket leaves its name.
+    return decision.reason === reasons.nameTaken ? requeueAfter(retryMilliseconds) : done
   }
   const opened = deps.servers.of(bucket.spec.class, 'bucket')
   if (opened === undefined) return requeueAfter(openMilliseconds)
@@ -57,26 +62,36 @@ async function keep(deps: BucketDeps, bucket: Bucket): Promise<Outcome> {
     bucket.status?.bucket === name && bucket.status.externalId === owner
       ? bucket
       : await write(bucket, { name, owner, plan, provisioned: 'False', refusal })
-  const observation = await provision(deps, { bucket: begun, opened, decision })
+  const observation = await provision(deps, { bucket: begun, bindings: facts.bindings, opened, decision })
   await write(begun, { plan, ...observation })
   return requeueAfter(observation.refusal === undefined ? lookMilliseconds : retryMilliseconds)
 }
 
-type Provision = { readonly bucket: Bucket; readonly opened: OpenStore; readonly decision: Kept }
+type Provision = Pick<Facts, 'bucket' | 'bindings'> & { readonly opened: OpenStore; readonly decision: Kept }
 
 /** Makes it as it is wanted, or says why that was not possible. */
-async function provision({ bucketUsage }: BucketDeps, { bucket: { spec }, opened, decision }: Provision): Promise<Observation> {
+async function provision({ bucketUsage }: BucketDeps, { bucket, bindings, opened, decision }: Provision): Promise<Observation> {
+  const { spec, metadata } = bucket
   const { name, owner, mayCreate } = decision
   const { store, endpoint, region } = opened
   try {
     const ensured = await ensureBucket(store, { name, owner, versioning: spec.versioning, cors: spec.cors }, mayCreate)
     const lost = lostRefusal(ensured, name)
-    if (lost !== undefined) return { provisioned: 'False', refusal: lost }
-    const usage = await bucketUsage(spec.class, name)
+    if (lost !== undefined) {
+      await endUsers(store, bindings)
+      return { provisioned: 'False', refusal: lost }
+    }
+    const usage = await bucketUsage({ serviceClass: spec.class, uid: metadata.uid ?? '', name })
     return { provisioned: 'True', refusal: undefined, endpoint, region, usage }
   } catch (error) {
     return { refusal: refusalOf(error) }
   }
+}
+
+/** Their policies name a bucket that is not this object's any more: they would open whatever somebody makes under its name. */
+async function endUsers(store: Store, bindings: Facts['bindings']): Promise<void> {
+  const users = bindings.flatMap(binding => slotNames.map(slot => principalOf(binding, slot)))
+  for (const user of await liveUsers(store, users)) await dropUser(store, user)
 }
 
 function refusalOf(error: unknown): Refusal {
@@ -104,24 +119,34 @@ async function end(deps: BucketDeps, bucket: Bucket): Promise<Outcome | undefine
   const used = inUse(facts.bindings)
   if (used !== undefined) return refuse(used, retryMilliseconds)
   const { bucket: name, externalId: owner } = bucket.status ?? {}
-  const { whenDeleted, emptyWhenDeleted: empty } = bucket.spec
+  const { whenDeleted, emptyWhenDeleted } = bucket.spec
   // Without its class there is no way to the store: a platform admin who removed it by force ends what is there.
-  if (name === undefined || owner === undefined || whenDeleted === 'Keep' || facts.serviceClass === undefined) return undefined
+  if (name === undefined || owner === undefined || facts.serviceClass === undefined) return undefined
+  const isKept = whenDeleted === 'Keep'
   const opened = deps.servers.of(bucket.spec.class, 'bucket')
-  if (opened === undefined) return requeueAfter(openMilliseconds)
+  if (opened === undefined) return isKept ? undefined : requeueAfter(openMilliseconds)
   try {
-    const removed = await removeBucket(opened.store, { name, owner, empty })
+    const empty = !isKept && emptyWhenDeleted
+    const removed = await removeBucket(opened.store, { name, owner, empty, wasComplete: wasComplete(bucket) })
     if (removed === 'gone') return undefined
     if (removed === 'more')
       return await refuse(
         { reason: reasons.emptying, message: 'the platform deletes the objects in the bucket' },
         stepMilliseconds,
       )
+    // What is left of a Tenant that goes is kept in any case: its end must not wait for it.
+    if (isKept || !isStaying(facts)) return undefined
     const message = `the bucket ${name} has objects: delete them, set spec.emptyWhenDeleted to true, or spec.whenDeleted to Keep`
     return await refuse({ reason: reasons.bucketNotEmpty, message }, retryMilliseconds)
   } catch (error) {
-    return refuse(refusalOf(error), retryMilliseconds)
+    const refusal = refusalOf(error)
+    // Then it is kept, empty or not.
+    return isKept ? undefined : refuse(refusal, retryMilliseconds)
   }
+}
+
+function isStaying({ tenant }: Facts): boolean {
+  return tenant !== undefined && tenant.metadata.deletionTimestamp === undefined
 }
 
 /** Idempotent. */

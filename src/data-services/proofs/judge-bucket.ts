@@ -22,6 +22,8 @@ const outside = {
   writeOutside: 'write an object outside of the prefix',
   readOutside: 'read an object outside of the prefix',
   removeOutside: 'delete an object outside of the prefix',
+  writeBeside: 'write an object below a prefix that begins alike',
+  readBeside: 'read an object below a prefix that begins alike',
   listOutside: 'list objects outside of the prefix',
   listVersionsOutside: 'list versions outside of the prefix',
 } as const

@@ -34,13 +34,18 @@ export type Scene = {
   /** With its slash, or empty. */
   readonly prefix: string
   readonly user: string
-  /** Objects of the proof begin with it. The one of this name is there, below the prefix and outside. */
+  /** Objects of the proof begin with it. The one of this name is there, below the prefix, outside and beside it. */
   readonly object: string
   /** The platform's bucket and the object in it. */
   readonly other: { readonly bucket: string; readonly object: string }
   /** What the attempt to make a bucket or a user would leave. */
   readonly made: string
 }
+/** Outside of a prefix, and begins as it does but for the slash. */
+export function besideOf(prefix: string): string {
+  return `${prefix.slice(0, -1)}2/`
+}
+
 type Attempts<N extends string> = Readonly<Record<N, () => Promise<unknown>>>
 
 const notAValue = 'nothing'
@@ -56,12 +61,15 @@ export function attemptsWithin({ session: { s3 }, bucket, prefix, object }: Scen
   }
 }
 
-export function attemptsOutside({ session: { s3 }, bucket, object }: Scene): Attempts<Outside> {
+export function attemptsOutside({ session: { s3 }, bucket, prefix, object }: Scene): Attempts<Outside> {
   const there = { Bucket: bucket, Key: object }
+  const beside = { Bucket: bucket, Key: `${besideOf(prefix)}${object}` }
   return {
     readOutside: () => read(s3, there),
     writeOutside: () => s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${object}-written`, Body: 'proof' })),
     removeOutside: () => s3.send(new DeleteObjectCommand(there)),
+    readBeside: () => read(s3, beside),
+    writeBeside: () => s3.send(new PutObjectCommand({ ...beside, Body: 'proof' })),
     listOutside: () => s3.send(new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 })),
     listVersionsOutside: () => s3.send(new ListObjectVersionsCommand({ Bucket: bucket, MaxKeys: 1 })),
   }

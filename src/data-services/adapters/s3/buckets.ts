@@ -16,7 +16,7 @@ import { sameJson } from '../../../lib/json/same-json.ts'
 import { emptyStep } from './contents.ts'
 import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
-import { codeOf, isNotImplemented } from './store-error.ts'
+import { codeOf, isNotImplemented, StoreError } from './store-error.ts'
 
 export type CorsMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 export type CorsRule = {
@@ -70,11 +70,11 @@ async function claim(s3: S3Client, wanted: WantedBucket, region: string | undefi
   return (await ownerOf(s3, wanted.name)) === wanted.owner ? 'found' : 'foreign'
 }
 
-/** Undefined when there is no such bucket; null for one without a tag of ours, which is never taken over. */
+/** Undefined when there is no such bucket; null for one without a tag of ours, or with none to be read: never taken over. */
 async function ownerOf(s3: S3Client, name: string): Promise<string | null | undefined> {
   try {
     const { TagSet = [] } = await s3.send(new GetBucketTaggingCommand({ Bucket: name }))
-    return TagSet.find(({ Key }) => Key === ownerTag)?.Value ?? null
+    return TagSet.find(({ Key }) => Key === ownerTag)?.Value || null
   } catch (error) {
     const code = codeOf(error)
     if (code === 'NoSuchBucket') return undefined
@@ -131,21 +131,33 @@ async function orUndefined<T>(answer: Promise<T>, isNone: (error: unknown) => bo
 
 export type RemovedBucket = 'gone' | 'full' | 'more'
 
+export type UnwantedBucket = {
+  readonly name: string
+  readonly owner: string
+  readonly empty: boolean
+  /** Whether this owner had it: one that nobody's tag is on, or whose tags cannot be read, may then still be the owner's. */
+  readonly wasComplete: boolean
+}
+
 /**
  * Ends the bucket. `full`: it has objects, and is not to be emptied. `more`: a part of it was emptied; call again. Another's
- * bucket is left alone, and `gone` for this owner.
+ * bucket is left alone, and `gone` for this owner. Rejects with a StoreError when it cannot be told whose it is.
  */
-export function removeBucket(
-  store: Store,
-  { name, owner, empty }: { readonly name: string; readonly owner: string; readonly empty: boolean },
-): Promise<RemovedBucket> {
+export function removeBucket(store: Store, { name, owner, empty, wasComplete }: UnwantedBucket): Promise<RemovedBucket> {
   return inTurn(store, name, async s3 => {
-    if ((await ownerOf(s3, name)) !== owner) return 'gone'
+    const found = await ownerOf(s3, name)
+    if (found === null && wasComplete) throw unknownOwner(name)
+    if (found !== owner) return 'gone'
     if (empty && !(await emptyStep(s3, name))) return 'more'
     const isGone = await drop(s3, name)
     // With `empty`: somebody wrote since.
     return isGone ? 'gone' : empty ? 'more' : 'full'
   })
+}
+
+function unknownOwner(name: string): StoreError {
+  const message = `the store does not say whose the bucket ${name} is: its tag ${ownerTag} is missing, or the platform may not read it`
+  return new StoreError('refused', message, { cause: undefined })
 }
 
 /** False when it has objects. */

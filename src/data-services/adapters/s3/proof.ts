@@ -4,7 +4,7 @@ import { DeleteBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { isAppError } from '../../../lib/errors.ts'
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { type BucketProofFacts, mayDo, type Within } from '../../proofs/judge-bucket.ts'
-import { attemptsNever, attemptsOutside, attemptsWithin, outcomesOf, type Scene } from './attempts.ts'
+import { attemptsNever, attemptsOutside, attemptsWithin, besideOf, outcomesOf, type Scene } from './attempts.ts'
 import { deleteObjects } from './contents.ts'
 import type { BucketAccess } from './policy.ts'
 import type { Store, StoreKey } from './store.ts'
@@ -33,7 +33,7 @@ export async function observe(
     const scene: Scene = { session, bucket, prefix, user, object, other, made: object }
     try {
       await store.asAdministrator(async ({ s3 }) => {
-        for (const below of new Set([prefix, '']))
+        for (const below of placesOf(prefix))
           await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${below}${object}`, Body: 'proof' }))
       })
       const within = await untilKnown(scene, wanted.access, patienceMilliseconds)
@@ -43,6 +43,11 @@ export async function observe(
       await clean(store, scene, key)
     }
   })
+}
+
+/** Where objects of the proof are: below the prefix if there is one, outside of it and beside it. */
+function placesOf(prefix: string): readonly string[] {
+  return prefix === '' ? [''] : [prefix, '', besideOf(prefix)]
 }
 
 async function untilKnown(scene: Scene, access: BucketAccess, timeoutMilliseconds: number): Promise<BucketProofFacts['within']> {
@@ -67,7 +72,7 @@ async function untilKnown(scene: Scene, access: BucketAccess, timeoutMillisecond
 
 async function clean(store: Store, { bucket, prefix, object, other, made, user }: Scene, key: StoreKey): Promise<void> {
   await store.asAdministrator(async ({ s3 }) => {
-    for (const below of new Set([prefix, ''])) await deleteObjects(s3, bucket, `${below}${object}`)
+    for (const below of placesOf(prefix)) await deleteObjects(s3, bucket, `${below}${object}`)
     await deleteObjects(s3, other.bucket, object)
     await s3.send(new DeleteBucketCommand({ Bucket: made })).catch((error: unknown) => {
       if (codeOf(error) !== 'NoSuchBucket') throw error

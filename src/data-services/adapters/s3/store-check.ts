@@ -64,7 +64,7 @@ export async function ensureProbe(store: Store): Promise<string> {
 /** Ends the platform's own bucket, when no class uses the store any more. Idempotent. */
 export async function removeProbe(store: Store): Promise<void> {
   const name = probeName(store.address.id)
-  await removeBucket(store, { name, owner: name, empty: true })
+  await removeBucket(store, { name, owner: name, empty: true, wasComplete: false })
 }
 
 async function has(attempt: () => Promise<unknown>): Promise<boolean> {
