@@ -1,16 +1,13 @@
 // The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { troubledPod } from '../../../api/pods/pod-problem.ts'
-import { serviceReasons } from '../../../api/services/application-services.ts'
 import { hasEnded, podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
 import { timesText } from './phase-times.ts'
-import { credentialSteps, usedSteps } from './service-steps.ts'
+import { credentialSteps, ofServices, usedSteps } from './service-steps.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
 
 const domainReasons: ReadonlySet<string> = new Set([reasons.domainTaken, reasons.domainReserved, reasons.domainNotProven])
-
-const ofServices: ReadonlySet<string> = new Set(Object.values(serviceReasons.names))
 
 const withoutImage: ReadonlySet<string> = new Set([reasons.waitingForImage, reasons.imageNotBuilt])
 

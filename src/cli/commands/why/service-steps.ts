@@ -75,7 +75,8 @@ const unfit: ReadonlySet<string> = new Set([
   serviceReasons.names.serviceNotFound,
 ])
 
-const ofServices: ReadonlySet<string> = new Set(Object.values(serviceReasons.names))
+/** Reasons of an Application that are about `spec.services`. */
+export const ofServices: ReadonlySet<string> = new Set(Object.values(serviceReasons.names))
 
 /** Whether the steps after it say what the Application waits for: not of a kind that this version does not know. */
 function isSaidLater(uses: number, services: readonly ServiceFact[]): boolean {
@@ -107,7 +108,10 @@ const ofDeletion: ReadonlySet<string> = new Set([
 function serviceStep({ kind, service, serviceName }: ServiceFact, { now }: Facts): Judgement {
   const what = `${kind.type.kind} ${serviceName}`
   if (service === undefined)
-    return wrong(`there is no ${what}`, `sekisho services create ${serviceName} makes it, or correct the name`)
+    return wrong(
+      `there is no ${what}`,
+      `sekisho services create ${serviceName} --class CLASS makes it, or correct the name; sekisho services classes shows those of type ${kind.classType}`,
+    )
   const ready = conditionOf(service, 'Ready')
   if (service.metadata.deletionTimestamp !== undefined && !ofDeletion.has(ready?.reason ?? ''))
     return wrong(`${what} is being deleted`, 'its deletion waits until nothing uses it: sekisho services detach takes it away')
