@@ -62,16 +62,19 @@ function inTurn<T>(store: Store, name: string, work: (s3: S3Client) => Promise<T
 
 /** Whose it is now. Without a region it is not made. */
 async function claim(s3: S3Client, wanted: WantedBucket, region: string | undefined): Promise<EnsuredBucket> {
-  const found = await ownerOf(s3, wanted.name)
+  const found = await ownerOf(s3, wanted.name, region === undefined)
   if (found !== undefined) return found === wanted.owner ? 'found' : 'foreign'
   if (region === undefined) return 'missing'
   if (await create(s3, wanted, region)) return 'made'
   // Somebody else made it since it was looked for.
-  return (await ownerOf(s3, wanted.name)) === wanted.owner ? 'found' : 'foreign'
+  return (await ownerOf(s3, wanted.name, false)) === wanted.owner ? 'found' : 'foreign'
 }
 
-/** Undefined when there is no such bucket; null for one without a tag of ours, or with none to be read: never taken over. */
-async function ownerOf(s3: S3Client, name: string): Promise<string | null | undefined> {
+/**
+ * Undefined when there is no such bucket; null for one without a tag of ours, which is never taken over. Rejects for one that was
+ * ours when its tags cannot be read: what a right of the platform lacks says nothing of whose it is.
+ */
+async function ownerOf(s3: S3Client, name: string, wasOurs: boolean): Promise<string | null | undefined> {
   try {
     const { TagSet = [] } = await s3.send(new GetBucketTaggingCommand({ Bucket: name }))
     return TagSet.find(({ Key }) => Key === ownerTag)?.Value || null
@@ -79,7 +82,7 @@ async function ownerOf(s3: S3Client, name: string): Promise<string | null | unde
     const code = codeOf(error)
     if (code === 'NoSuchBucket') return undefined
     // Of another account of AWS: names are one for all of them.
-    if (code === 'NoSuchTagSet' || code === 'AccessDenied') return null
+    if (code === 'NoSuchTagSet' || (code === 'AccessDenied' && !wasOurs)) return null
     throw error
   }
 }
@@ -145,7 +148,7 @@ export type UnwantedBucket = {
  */
 export function removeBucket(store: Store, { name, owner, empty, wasComplete }: UnwantedBucket): Promise<RemovedBucket> {
   return inTurn(store, name, async s3 => {
-    const found = await ownerOf(s3, name)
+    const found = await ownerOf(s3, name, wasComplete)
     if (found === null && wasComplete) throw unknownOwner(name)
     if (found !== owner) return 'gone'
     if (empty && !(await emptyStep(s3, name))) return 'more'
@@ -156,7 +159,7 @@ export function removeBucket(store: Store, { name, owner, empty, wasComplete }: 
 }
 
 function unknownOwner(name: string): StoreError {
-  const message = `the store does not say whose the bucket ${name} is: its tag ${ownerTag} is missing, or the platform may not read it`
+  const message = `the store does not say whose the bucket ${name} is: its tag ${ownerTag} is missing`
   return new StoreError('refused', message, { cause: undefined })
 }
 

@@ -1,0 +1,41 @@
+// What the adapter makes of answers that the store of the integration tests does not give.
+import { S3ServiceException } from '@aws-sdk/client-s3'
+import { expect, test } from 'vitest'
+import { createKeyedMutex } from '../../../lib/limits/keyed-mutex.ts'
+import { ensureBucket, removeBucket } from './buckets.ts'
+import type { Store } from './store.ts'
+import { storeError } from './store-error.ts'
+
+/** A store that lets nobody read the tags of a bucket. */
+function secretive() {
+  const asked: string[] = []
+  const send = async (command: object): Promise<never> => {
+    asked.push(command.constructor.name)
+    throw new S3ServiceException({ name: 'AccessDenied', $fault: 'client', $metadata: { httpStatusCode: 403 } })
+  }
+  const asAdministrator = async (work: (session: unknown) => Promise<unknown>): Promise<unknown> => {
+    try {
+      return await work({ s3: { send } })
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+  const store = { address: { region: 'us-east-1' }, turns: createKeyedMutex(), asAdministrator } as unknown as Store
+  return { asked, store }
+}
+
+const [name, owner] = ['pictures', 'b1']
+const refused = { name: 'StoreError', kind: 'refused', code: 'AccessDenied' }
+
+test('a bucket that was complete, and whose tags cannot be read, is neither gone nor another’s', async () => {
+  const { store, asked } = secretive()
+  await expect(removeBucket(store, { name, owner, empty: true, wasComplete: true })).rejects.toMatchObject(refused)
+  await expect(ensureBucket(store, { name, owner }, false)).rejects.toMatchObject(refused)
+  expect(new Set(asked)).toEqual(new Set(['GetBucketTaggingCommand']))
+})
+
+test('one that never was is another account’s', async () => {
+  const { store } = secretive()
+  expect(await ensureBucket(store, { name, owner }, true)).toBe('foreign')
+  expect(await removeBucket(store, { name, owner, empty: true, wasComplete: false })).toBe('gone')
+})
