@@ -133,7 +133,8 @@ function orderUntilReplaced(who: Person, address: string, login: string): Promis
       const { user } = JSON.parse(await untilContains(who, `${address}/version`, 'user')) as { readonly user: string }
       return user === login ? undefined : count
     },
-    { timeoutMilliseconds: limits.rollout, everyMilliseconds: 20 },
+    // A credential is replaced at the earliest a minute after it was issued.
+    { timeoutMilliseconds: 2 * limits.rollout, everyMilliseconds: 20 },
   )
 }
 

@@ -18,7 +18,8 @@ type Options = {
   readonly wait?: boolean
 }
 
-const waitMilliseconds = 60_000
+/** A credential is replaced at the earliest a minute after it was issued. */
+const waitMilliseconds = 150_000
 
 /** Those of the service, or of one Application. Throws `not_found`, with those that exist. */
 export function chosenBindings(
