@@ -23,8 +23,8 @@ function measuring(...answers: readonly (Error | readonly { name: string; bytes:
 }
 
 test('a size that the server does not say is unknown, and asked for again; said, it holds for a minute', async () => {
+  // The second measurement takes too long for all together, and not for each.
   const { usage, statements } = measuring(databaseError('58P01'), databaseError('57014'), [{ name: 's', bytes: '7' }])
-  expect(await usage('c', 's')).toBeUndefined()
   expect(await usage('c', 's')).toBeUndefined()
   expect(await usage('c', 's')).toBe(7)
   expect(await usage('c', 's')).toBe(7)

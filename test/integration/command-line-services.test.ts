@@ -189,7 +189,7 @@ describe('a developer', () => {
       1,
       /database shop-db exists already, and its plan is the default one/,
     ],
-    [['info', 'shop-bd'], 1, /ServiceInstance shop-bd does not exist in .*did you mean shop-db\?/],
+    [['info', 'shop-bd'], 1, /service shop-bd does not exist in .*did you mean shop-db\?/],
     [['attach', 'shop-db', 'shpo'], 1, /Application shpo does not exist in .*did you mean shop\?/],
     [['attach', 'shop-db', 'shop', '--env', 'PORT=uri'], 2, /neither PORT nor SEKISHO_/],
     [['attach', 'shop-db', 'shop', '--env', 'X=nothing'], 2, /spec\.services/],
@@ -315,7 +315,7 @@ test('a tenant that has as many as it may is told who can raise that', async () 
     'the quota',
     async () => {
       const { err } = await sekisho('create', 'one-more', '--class', open, '--dry-run')
-      return err.includes('as many services as it may') ? err : undefined
+      return err.includes('as many databases as it may') ? err : undefined
     },
     { everyMilliseconds: 1000 },
   )
