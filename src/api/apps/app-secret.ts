@@ -3,7 +3,7 @@
 // docs/adr/0034-app-secrets-are-sealed-before-they-are-stored.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
-import { dnsLabel, timestamp } from '../schema/fields.ts'
+import { nameIsLabel, timestamp } from '../schema/fields.ts'
 import { integer, list, map, object, openObject, optional, text, unexamined } from '../schema/schema.ts'
 
 /** What one AppSecret may hold. */
@@ -137,12 +137,7 @@ export const appSecret = defineKind({
   },
   conditions: { Ready: 'Applications and builds get exactly the values of this AppSecret.' },
   reasons,
-  rules: [
-    {
-      rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
-      message: 'metadata.name must be a DNS label of at most 63 characters',
-    },
-  ],
+  rules: [nameIsLabel],
   columns: [{ name: 'Version', type: 'integer', jsonPath: '.status.version' }, ...readyColumns, ageColumn],
 })
 

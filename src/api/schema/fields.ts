@@ -166,6 +166,12 @@ export const requestedByField = text({
   max: 512,
 })
 
+/** A rule of a kind whose names become parts of other names, or labels. */
+export const nameIsLabel = {
+  rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
+  message: 'metadata.name must be a DNS label of at most 63 characters',
+} as const
+
 /** The levels of GitHub App permissions, lowest first; `src/policy/permission-level.ts` compares them. */
 export const permissionLevels = ['read', 'write', 'admin'] as const
 export type PermissionLevel = (typeof permissionLevels)[number]

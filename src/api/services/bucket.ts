@@ -2,7 +2,7 @@
 // docs/adr/0103-buckets-are-a-kind-of-their-own.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
-import { dnsLabel, timestamp } from '../schema/fields.ts'
+import { dnsLabel, nameIsLabel, timestamp } from '../schema/fields.ts'
 import { bytes } from '../schema/quantity.ts'
 import { choice, flag, integer, list, object, optional, text } from '../schema/schema.ts'
 import { offerReasons } from './offer-reasons.ts'
@@ -187,12 +187,7 @@ export const bucket = defineKind({
     Ready: 'Applications can use the bucket.',
   },
   reasons,
-  rules: [
-    {
-      rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
-      message: 'metadata.name must be a DNS label of at most 63 characters',
-    },
-  ],
+  rules: [nameIsLabel],
   columns: [
     { name: 'Class', type: 'string', jsonPath: '.spec.class' },
     { name: 'Bucket', type: 'string', jsonPath: '.status.bucket' },

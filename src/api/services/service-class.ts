@@ -3,7 +3,7 @@
 // docs/adr/0100-services-are-classes-instances-and-bindings.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
-import { dnsLabel } from '../schema/fields.ts'
+import { dnsLabel, nameIsLabel } from '../schema/fields.ts'
 import { bytes } from '../schema/quantity.ts'
 import { choiceOfThisVersion, exactlyOneOf, flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
 import { postgresqlField, s3Field } from './class-providers.ts'
@@ -235,12 +235,7 @@ export const serviceClass = defineKind({
     Ready: 'Instances or buckets can be made and credentials issued.',
   },
   reasons,
-  rules: [
-    {
-      rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
-      message: 'metadata.name must be a DNS label of at most 63 characters',
-    },
-  ],
+  rules: [nameIsLabel],
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.type' },
     { name: 'Version', type: 'string', jsonPath: '.status.version' },

@@ -2,7 +2,7 @@
 // docs/adr/0100-services-are-classes-instances-and-bindings.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
-import { dnsLabel, timestamp } from '../schema/fields.ts'
+import { dnsLabel, nameIsLabel, timestamp } from '../schema/fields.ts'
 import { bytes } from '../schema/quantity.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 import { databaseExtensionField } from './extensions.ts'
@@ -143,12 +143,7 @@ export const serviceInstance = defineKind({
     Ready: 'Applications can use the instance.',
   },
   reasons,
-  rules: [
-    {
-      rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
-      message: 'metadata.name must be a DNS label of at most 63 characters',
-    },
-  ],
+  rules: [nameIsLabel],
   columns: [
     { name: 'Class', type: 'string', jsonPath: '.spec.class' },
     { name: 'Plan', type: 'string', jsonPath: '.status.plan' },
