@@ -10,6 +10,7 @@ import { plainCasbin } from '../../../src/policy/grants/testing/plain-casbin.ts'
 import type { Bench, BenchContext, Comparison, Figure, Measurement, OpenBench, Run } from '../harness/bench.ts'
 import { figureAtMost, ratioAtLeast } from '../harness/goals.ts'
 import { percentile } from '../harness/statistics.ts'
+import { figureNames } from '../harness/summarize.ts'
 
 const [rules, tenants, queries, timed, compared] = [1000, 1000, 1_000_000, 100_000, 2000]
 const levels = ['read', 'write', 'admin'] as const
@@ -168,7 +169,7 @@ function besideCasbin(sets: readonly PolicySet[], count: number): Comparison {
     peerName: 'casbin over all rules',
     ours: async () => run(facts => set && decidePolicies(set, facts)),
     peer: async () => run(facts => atomsOfFacts(facts).map(atom => plain(facts, atom))),
-    goals: [ratioAtLeast('rate', 10)],
+    goals: [ratioAtLeast(figureNames.rate, 10)],
   }
 }
 
