@@ -11,7 +11,7 @@ import { devClusterFolder, readClusterSettings } from '../cluster/settings.ts'
 import { clusterStatus } from '../cluster/status.ts'
 import { forgetLocalState } from '../up/platform.ts'
 import { parts } from './long/parts.ts'
-import { ageLines, readRecords } from './long/records.ts'
+import { ageLines, cleanCommit, readRecords, recordPart, wholeRun } from './long/records.ts'
 import { reportLines } from './report.ts'
 import { runLane, type StageResult } from './run-lane.ts'
 import { stageOptions } from './run-stage.ts'
@@ -54,6 +54,8 @@ async function runAll(): Promise<void> {
   const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(settings)).apiServer
   if (wasUp) progress.note('the platform runs already: it is tested in the form that it has, and stays')
   await installShells(progress, settings.root && settings.givenKubeconfig === undefined)
+  const started = Date.now()
+  const commit = await cleanCommit(settings.repository)
   const plan = await planFor(wasUp ? runningPlatform : bothForms)
   for (const line of plan.lines) progress.note(line)
   const stages = await runLanes(plan)
@@ -70,6 +72,9 @@ async function runAll(): Promise<void> {
   )
   for (const line of [...ages, ...plan.lines, ...reportLines(stages)]) console.log(line)
   process.exitCode = isGreen(stages) ? 0 : 1
+  if (!isGreen(stages) || plan.isNarrowed || wasUp || commit === undefined) return
+  const seconds = Math.round((Date.now() - started) / 1000)
+  await recordPart(settings.repository, wholeRun, { commit, at: new Date().toISOString(), seconds })
 }
 
 function isGreen(stages: readonly StageResult[]): boolean {

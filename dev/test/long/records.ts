@@ -1,5 +1,5 @@
-// When each part of the long tests passed last, and on which commit: committed, so that everybody sees how old it is
-// (docs/reference/long-tests.json).
+// When each part of the long tests passed last, and a whole `make test`, and on which commit: committed, so that everybody sees
+// how old it is (docs/reference/long-tests.json).
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,10 @@ type PartRecord = {
   readonly seconds: number
 }
 
-/** By the names of the parts. */
+/** The name of the record of a `make test` of which every stage passed. */
+export const wholeRun = 'make test'
+
+/** By the names of the parts, and `wholeRun`. */
 export type PartRecords = Readonly<Record<string, PartRecord>>
 
 const recordsFile = 'docs/reference/long-tests.json'

@@ -4,13 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
 import { createImports } from '../vitest/imports.ts'
-import { decideCases, isKnown, type Since } from './decide-cases.ts'
+import { type Bases, decideCases, isKnown, type Since } from './decide-cases.ts'
 import type { Changes } from './git-changes.ts'
 import { crashPoints, proofs, provenElsewhere } from './proofs.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const base = 'abcdefabcdef0123'
-const after = (changes: Changes) => decideCases((): Since => ({ base, changes }))
+const always = (since: () => Since): Bases => ({ long: since, played: since })
+const after = (changes: Changes) => decideCases(always(() => ({ base, changes })))
 const all = (leaveOut: 'files' | 'stages') =>
   proofs.flatMap(({ file, stages }) => (leaveOut === 'files' ? (file ?? []) : (stages ?? [])))
 
@@ -48,12 +49,30 @@ test('of the scenarios whose controller changed all points of the short form are
   ])
 })
 
-test.each<[string, (part: string) => Since]>([
+test('what a whole run played since, is played again only when it changed; long forms that it never plays stay due', () => {
+  const cases = decideCases({
+    long: () => ({
+      base,
+      changes: ['src/controllers/service-proxy/decide.ts', 'src/admission/rules/index.ts', 'src/standalone.ts'],
+    }),
+    played: () => ({ base: '0123456789abcdef', changes: ['src/admission/rules/index.ts'] }),
+  })
+  expect(cases.leftOutStages).toEqual(all('stages'))
+  expect(cases.long.filter(one => one.startsWith('points of '))).toEqual([])
+  expect(cases.lines).toContain(
+    'due: make test-long PART=crashes-1 (crash points of service-proxy: src/controllers/service-proxy/decide.ts changed since abcdefabcdef; of those that passed since, some points of the short form are played)',
+  )
+  expect(cases.lines).toContain(
+    'due: make test-long PART=admission-and-previews (matrix: src/admission/rules/index.ts changed since abcdefabcdef; its short form is played)',
+  )
+})
+
+test.each<[string, () => Since]>([
   ['no record and no base', () => ({ base: undefined, why: 'it has not passed yet' })],
   ['a commit that git does not know, or no git', () => ({ base, changes: { unknown: 'git does not know the commit' } })],
   ['a path that no list knows', () => ({ base, changes: ['somewhere/new.ts'] })],
 ])('%s: everything is played or due', (_, since) => {
-  const cases = decideCases(since)
+  const cases = decideCases(always(since))
   expect(cases.leftOutFiles).toEqual([])
   expect(cases.leftOutStages).toEqual([])
   expect(cases.long.filter(one => one.startsWith('points of '))).toHaveLength(Object.keys(crashPoints).length)

@@ -11,6 +11,11 @@ const maxPlayedSeconds = 300
 export type Since = { readonly base: string; readonly changes: Changes } | { readonly base: undefined; readonly why: string }
 /** By the names of the parts of `make test-long`. */
 export type SincePart = (part: string) => Since
+/**
+ * `long`: since the long form passed. `played`: since what `make test` plays of it when something changed did, by itself or as
+ * part of the long form.
+ */
+export type Bases = { readonly long: SincePart; readonly played: SincePart }
 
 export type Cases = {
   /** For SEKISHO_LONG. */
@@ -48,9 +53,9 @@ export function isKnown(path: string): boolean {
   return matches(path, known) || matches(path, harmless)
 }
 
-export function decideCases(sincePart: SincePart): Cases {
-  const decided = proofs.map(proof => decideCase(proof, sincePart(proof.part)))
-  const crashes = decideCrashPoints(sincePart)
+export function decideCases(bases: Bases): Cases {
+  const decided = proofs.map(proof => decideCase(proof, basesOf(proof, bases)(proof.part)))
+  const crashes = decideCrashPoints(bases)
   const leftOut = decided.filter(({ played }) => played === 'nothing').map(({ proof }) => proof)
   return {
     long: [...decided.filter(({ played }) => played === 'long').map(({ proof }) => proof.name), ...crashes.long],
@@ -58,6 +63,11 @@ export function decideCases(sincePart: SincePart): Cases {
     leftOutStages: leftOut.flatMap(({ stages }) => stages ?? []),
     lines: [...decided.flatMap(({ line }) => line), ...crashes.lines],
   }
+}
+
+/** What `make test` never plays in its long form has passed with a part of `make test-long` only. */
+function basesOf({ unchanged, longSeconds }: Proof, { long, played }: Bases): SincePart {
+  return unchanged === 'short' && longSeconds > maxPlayedSeconds ? long : played
 }
 
 type Decided = { readonly proof: Proof; readonly played: 'long' | 'short' | 'nothing'; readonly line: readonly string[] }
@@ -86,22 +96,26 @@ export function playsEveryCrashPoint({ long }: Pick<Cases, 'long'>): boolean {
 }
 
 /** Of every scenario at most the points of its short form: around every write they take 40 minutes. */
-function decideCrashPoints(sincePart: SincePart): Pick<Cases, 'long' | 'lines'> {
-  const due = crashParts.map(part => ({
-    part,
-    subjects: Object.entries(crashPoints).flatMap(([subject, globs]) => {
-      const why = dueBecause([...globs, ...allCrashPoints], sincePart(part))
-      return why === undefined ? [] : [{ subject, why }]
-    }),
-  }))
+function decideCrashPoints({ long, played }: Bases): Pick<Cases, 'long' | 'lines'> {
+  const changed = new Set(crashParts.flatMap(part => changedPoints(played(part)).map(({ subject }) => subject)))
   return {
-    long: [...new Set(due.flatMap(({ subjects }) => subjects.map(({ subject }) => pointsOf(subject))))],
-    lines: due.flatMap(({ part, subjects: [first, ...others] }) => {
+    long: [...changed].map(pointsOf),
+    lines: crashParts.flatMap(part => {
+      const due = changedPoints(long(part))
+      const [first, ...others] = due
       if (first === undefined) return []
       const more = others.length === 0 ? '' : ` and ${others.length} more`
-      return [
-        `due: make test-long PART=${part} (crash points of ${first.subject}${more}: ${first.why}; all points of the short form are played)`,
-      ]
+      const form = due.every(({ subject }) => changed.has(subject))
+        ? 'all points of the short form are played'
+        : 'of those that passed since, some points of the short form are played'
+      return [`due: make test-long PART=${part} (crash points of ${first.subject}${more}: ${first.why}; ${form})`]
     }),
   }
+}
+
+function changedPoints(since: Since): readonly { readonly subject: string; readonly why: string }[] {
+  return Object.entries(crashPoints).flatMap(([subject, globs]) => {
+    const why = dueBecause([...globs, ...allCrashPoints], since)
+    return why === undefined ? [] : [{ subject, why }]
+  })
 }

@@ -23,6 +23,8 @@ export type Plan = {
   readonly environment: Environment
   /** Whether cases are left out, or crash points of some scenarios: nothing may use their rights then. */
   readonly leavesOut: boolean
+  /** Whether only what changes can affect is played: then it is no whole `make test`. */
+  readonly isNarrowed: boolean
   /** Why the stage about the rights that all suites used is left out. */
   readonly withoutRights: string | undefined
   /** What is left out or due, and why. */
@@ -42,7 +44,7 @@ export async function planRun({ repository, environment, records, platform, only
   const facts = { git: gitOf(repository), records, environment }
   const since = onlyChanged ? await sinceForChanged(facts) : undefined
   const names = parts.map(({ name }) => name)
-  const cases = decideCases(since === undefined ? await sinceParts(names, facts) : () => since)
+  const cases = decideCases(since === undefined ? await sinceParts(names, facts) : { long: () => since, played: () => since })
   const without = (lane: Lane): Lane => withoutStages(lane, cases.leftOutStages)
   const all: Plan = {
     first,
@@ -54,6 +56,7 @@ export async function planRun({ repository, environment, records, platform, only
       SEKISHO_LEFT_OUT: cases.leftOutFiles.join(','),
     },
     leavesOut: cases.leftOutFiles.length + cases.leftOutStages.length > 0 || !playsEveryCrashPoint(cases),
+    isNarrowed: since !== undefined,
     withoutRights: undefined,
     lines: cases.lines,
   }

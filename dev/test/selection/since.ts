@@ -1,29 +1,38 @@
-// Since when something counts as changed: what SEKISHO_TEST_BASE says, else the commit on which the long form passed last.
+// Since when something counts as changed: what SEKISHO_TEST_BASE says, else the commit on which it passed last.
 
 import type { Environment } from '../../../src/lib/config.ts'
 import { compareText } from '../../../src/lib/text/compare-text.ts'
-import type { PartRecords } from '../long/records.ts'
-import type { Since, SincePart } from './decide-cases.ts'
-import { changesSince, type Git, upstreamBase } from './git-changes.ts'
+import { type PartRecords, wholeRun } from '../long/records.ts'
+import type { Bases, Since, SincePart } from './decide-cases.ts'
+import { type Changes, changesSince, type Git, upstreamBase } from './git-changes.ts'
 
 /** The variable with a commit; CI may set it to the last one on which everything passed. */
 export const baseVariable = 'SEKISHO_TEST_BASE'
 
-/** Of each part of `make test-long`. */
+/** Of each part of `make test-long`. What a whole `make test` played since counts as played. */
 export async function sinceParts(
   parts: readonly string[],
   { git, records, environment }: { readonly git: Git; readonly records: PartRecords; readonly environment: Environment },
-): Promise<SincePart> {
+): Promise<Bases> {
   const given = environment[baseVariable] || undefined
-  const known = new Map<string, Since>()
-  for (const part of parts) {
-    const base = given ?? records[part]?.commit
-    known.set(
-      part,
-      base === undefined ? { base, why: 'it has not passed yet' } : { base, changes: await changesSince(base, git) },
-    )
+  const whole = records[wholeRun]
+  const recorded = parts.map(part => {
+    const own = records[part]
+    const isOlder = whole !== undefined && (own === undefined || compareText(own.at, whole.at) < 0)
+    return { part, long: given ?? own?.commit, played: given ?? (isOlder ? whole : own)?.commit }
+  })
+  const changes = new Map<string, Changes>()
+  for (const base of recorded.flatMap(({ long, played }) => [long ?? [], played ?? []].flat()))
+    if (!changes.has(base)) changes.set(base, await changesSince(base, git))
+  const sinceOf = (base: string | undefined): Since => {
+    if (base === undefined) return { base, why: 'it has not passed yet' }
+    return { base, changes: changes.get(base) ?? { unknown: `nothing is known of ${base}` } }
   }
-  return part => known.get(part) ?? { base: undefined, why: `there is no part ${part}` }
+  const of =
+    (form: keyof Bases): SincePart =>
+    part =>
+      sinceOf(recorded.find(one => one.part === part)?.[form])
+  return { long: of('long'), played: of('played') }
 }
 
 /**
