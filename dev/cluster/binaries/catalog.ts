@@ -28,7 +28,7 @@ export type StubbedFile = {
 export type PatchedModule = {
   /** Path of the module; no stub has the same one. */
   readonly module: string
-  /** As `git diff` writes it, with paths inside the module; its own path is inside the entry's module folder, ending with .patch. */
+  /** Path inside the entry's module folder, of a `.patch` as `git diff` writes it, with paths inside the module. */
   readonly patch: string
 }
 

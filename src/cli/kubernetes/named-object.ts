@@ -1,5 +1,5 @@
-// `<kind>/<name>` as people write it: the kind in any case, singular or plural, with its group as `kubectl get -o name` writes it, or
-// one of its short names. Pure.
+// `<kind>/<name>` as people write it: the kind in any case, singular or plural, with its group as `kubectl get -o name` has it,
+// or one of its short names. Pure.
 import type { ResourceType } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
 import {

@@ -1,5 +1,5 @@
-// The locks of all databases of a server stand in one table, and PostgreSQL lets one session fill it: then nobody can log in or use
-// a table, its administrator neither. This closes the login that does, from a session that was open before and holds what it needs.
+// The locks of all databases of a server stand in one table, and PostgreSQL lets one session fill it: then nobody can log in, its
+// administrator neither. This closes the login that does so, from a session that was open before and holds what it needs.
 // Sources: https://www.postgresql.org/docs/current/runtime-config-locks.html, src/backend/storage/lmgr/README (fast path)
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { loginPattern, ownLogin, quoted } from './identifiers.ts'
