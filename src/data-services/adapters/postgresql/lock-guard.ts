@@ -18,8 +18,8 @@ type Taker = { readonly oid: number; readonly name: string }
 type Taken = { readonly role: number; readonly total: number; readonly capacity: number }
 
 /**
- * While more than half of the locks are taken, the login of a tenant whose sessions have the most is closed: they are over, and it
- * cannot log in until its credential is made anew. Resolves to the names of those. Rejects when the server does not answer.
+ * While more than half of the locks are taken, the login of a tenant whose sessions have the most is closed: they are over, and
+ * nobody logs in by it until its credential is made anew. Resolves to the names of those. Rejects when the server does not answer.
  */
 export function closeLockTakers(server: Server): Promise<readonly string[]> {
   return server.asGuard(hold, async session => {
