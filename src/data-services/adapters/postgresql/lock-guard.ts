@@ -19,7 +19,7 @@ type Taken = { readonly role: number; readonly total: number; readonly capacity:
 
 /**
  * While more than half of the locks are taken, the login of a tenant whose sessions have the most is closed: they are over, and
- * nobody logs in by it until its credential is made anew. Resolves to the names of those. Rejects when the server does not answer.
+ * nobody logs in by it until its credential is made anew. Resolves to their names. Rejects when the server does not answer.
  */
 export function closeLockTakers(server: Server): Promise<readonly string[]> {
   return server.asGuard(hold, async session => {
