@@ -6,6 +6,7 @@ import { createEventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createBucketController } from './bucket/index.ts'
+import { createLockGuard } from './lock-guard.ts'
 import { createParts } from './parts.ts'
 import { createServiceBindingController } from './service-binding/index.ts'
 import { createServiceClassController } from './service-class/index.ts'
@@ -19,7 +20,7 @@ export type DataServicesDeps = {
 }
 
 export type DataServicesApp = {
-  /** Nothing but the manager has to be started; here for the order of the parts. */
+  /** The loops, which wait until this process leads. The controllers start with the manager. */
   readonly start: () => Promise<void>
   /** Writes the Events that are left and ends the connections. After the manager has stopped. */
   readonly stop: () => Promise<void>
@@ -37,9 +38,13 @@ export function createDataServicesApp({ manager, kube, clock, log }: DataService
   manager.add(createServiceInstanceController(parts))
   manager.add(createBucketController(parts))
   manager.add(createServiceBindingController(parts))
+  const lockGuard = createLockGuard({ servers: parts.servers, manager, clock, log })
   return {
-    async start() {},
+    async start() {
+      lockGuard.start()
+    },
     async stop() {
+      await lockGuard.stop()
       await events.flush()
       await parts.servers.close()
     },

@@ -9,6 +9,8 @@ import type { Account, OpenServer } from './providers/provider.ts'
 export type Servers = {
   /** Undefined until the class was reconciled by this process, or while its server is of another type. */
   readonly of: <T extends ServiceType>(serviceClass: string, type: T) => Extract<OpenServer, { type: T }> | undefined
+  /** Of every class of this type that this process has opened, by its name. */
+  readonly every: <T extends ServiceType>(type: T) => readonly (readonly [string, Extract<OpenServer, { type: T }>])[]
   /** The connection for what the class says now; the former one ends when something of it changed. */
   readonly open: (serviceClass: ServiceClass, account: Account, ca: string | undefined) => OpenServer
   readonly forget: (serviceClass: string) => Promise<void>
@@ -24,7 +26,7 @@ type Entry = {
 
 // Memory (servers): name of a ServiceClass → its connections, its address, and the account it was opened with
 //   life: until the class is gone or says something else
-//   bound: ServiceClasses, which platform admins make; four sessions each, none of them at rest
+//   bound: ServiceClasses, which platform admins make; five sessions each, one of them at rest
 //   freshness: the class and its Secrets are read each minute
 //   replicas: leader only
 /** Opens nothing before it is asked. */
@@ -35,11 +37,17 @@ export function createServers(): Servers {
     entries.delete(name)
     if (entry !== undefined) await close(entry.opened)
   }
+  const of = <T extends ServiceType>(name: string, type: T) => {
+    const opened = entries.get(name)?.opened
+    return opened?.type === type ? (opened as Extract<OpenServer, { type: T }>) : undefined
+  }
   return {
-    of<T extends ServiceType>(name: string, type: T) {
-      const opened = entries.get(name)?.opened
-      return opened?.type === type ? (opened as Extract<OpenServer, { type: T }>) : undefined
-    },
+    of,
+    every: type =>
+      [...entries.keys()].flatMap(name => {
+        const opened = of(name, type)
+        return opened === undefined ? [] : [[name, opened] as const]
+      }),
     open(serviceClass, account, ca) {
       const { name } = serviceClass.metadata
       const { provider } = serviceClass.spec

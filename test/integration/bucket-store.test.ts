@@ -8,11 +8,14 @@ import {
   PutUserPolicyCommand,
 } from '@aws-sdk/client-iam'
 import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteBucketCommand,
   DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetBucketCorsCommand,
   GetBucketPolicyCommand,
   GetBucketTaggingCommand,
@@ -20,12 +23,15 @@ import {
   ListBucketsCommand,
   ListObjectsV2Command,
   ListObjectVersionsCommand,
+  ListPartsCommand,
   PutBucketAclCommand,
   PutBucketCorsCommand,
   PutBucketPolicyCommand,
   PutBucketTaggingCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startVersitygw, type TestStore } from '../../dev/versitygw/start-versitygw.ts'
@@ -270,6 +276,58 @@ describe('a shared store', () => {
     test('can learn whether a name is taken, from a store that answers so: names say nothing', async () => {
       const asked = as(own.key, ({ s3 }) => s3.send(new ListObjectsV2Command({ Bucket: 'absent' })))
       await expect(asked).rejects.toMatchObject({ name: 'NoSuchBucket' })
+    })
+  })
+
+  describe('names that are paths out of the bucket', () => {
+    const uploads = Array.from({ length: 6 }, (_, depth) => '../'.repeat(depth + 1))
+    const remove = (Bucket: string, Key: string) => new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key }] } })
+    const part = { PartNumber: 1, ETag: '"0f343b0931126a20f133d67c2b018a3b"' }
+    const ends = ['', '/', '/..'] as const
+
+    test.each<[string, (s3: S3Client, mine: string, other: string) => readonly Promise<unknown>[]]>([
+      [
+        'deleted by its name',
+        (s3, mine, other) => ['..', './..', 'a/../..'].map(at => s3.send(remove(mine, `${at}/${other}/secret`))),
+      ],
+      [
+        'ended as an upload',
+        (s3, Bucket, other) =>
+          ends.flatMap(end =>
+            uploads.map(at => s3.send(new AbortMultipartUploadCommand({ Bucket, Key: 'a', UploadId: `${at}${other}${end}` }))),
+          ),
+      ],
+      [
+        'written as a part of an upload',
+        (s3, Bucket, other) =>
+          uploads.map(at =>
+            s3.send(new UploadPartCommand({ Bucket, Key: 'a', PartNumber: 1, UploadId: `${at}${other}`, Body: 'text' })),
+          ),
+      ],
+      [
+        'completed as an upload',
+        (s3, Bucket, other) =>
+          uploads.map(at =>
+            s3.send(
+              new CompleteMultipartUploadCommand({
+                Bucket,
+                Key: 'a',
+                UploadId: `${at}${other}`,
+                MultipartUpload: { Parts: [part] },
+              }),
+            ),
+          ),
+      ],
+      [
+        'listed as an upload',
+        (s3, Bucket, other) => uploads.map(at => s3.send(new ListPartsCommand({ Bucket, Key: 'a', UploadId: `${at}${other}` }))),
+      ],
+    ])('the bucket of another tenant is not %s', async (_, attempts) => {
+      const [own, other] = [await binding('ReadWrite'), await bucket()]
+      await asAdmin(({ s3 }) => s3.send(put(other, 'secret', 'of another tenant')))
+      const outcomes = await as(own.key, ({ s3 }) => Promise.allSettled(attempts(s3, own.wanted.bucket, other)))
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([])
+      expect(await keysIn(other)).toEqual(['secret'])
     })
   })
 

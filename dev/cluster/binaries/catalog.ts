@@ -24,6 +24,14 @@ export type StubbedFile = {
   readonly without?: readonly string[]
 }
 
+/** A required module of which a patch of ours mends a defect that its publisher has not mended. */
+export type PatchedModule = {
+  /** Path of the module; no stub has the same one. */
+  readonly module: string
+  /** Path inside the entry's module folder, of a `.patch` as `git diff` writes it, with paths inside the module. */
+  readonly patch: string
+}
+
 export type CatalogEntry = {
   readonly name: string
   readonly version: string
@@ -37,6 +45,8 @@ export type CatalogEntry = {
   readonly tags: readonly string[]
   /** Of builds from source only: a download is the publisher's own program. */
   readonly stubs?: readonly StubbedFile[]
+  /** The same. */
+  readonly patches?: readonly PatchedModule[]
   readonly download?: Download
   /** How long a build with empty caches takes, for the progress message. */
   readonly coldBuild: string
@@ -200,6 +210,8 @@ export const catalog = {
     links: {},
     ldflags: ['-s', '-w', '-X main.Version=v1.8.0'],
     tags: [],
+    // In 1.8.0 ids of uploads and names in DeleteObjects are paths, also out of the bucket: docs/guide/bucket-stores.md.
+    patches: [{ module: 'github.com/versity/versitygw', patch: 'paths.patch' }],
     coldBuild: '1 minute on 2 cores',
   },
   promtool: {

@@ -58,9 +58,11 @@ test('prefers given assets to a build, but only when every program is there', as
   expect((await ensureBinary(entry, deps(assets))).source).toBe('build')
 })
 
-test('a stub stands in for a file of a required module, which stays as it is, and belongs to the key', async () => {
+const original = 'package lib\n\nfunc Name() string { return "original" }\n'
+
+/** The module requires another one, whose name it prints. Resolves to the folder of the first and to what builds and runs it. */
+async function withLibrary() {
   const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')
-  const original = 'package lib\n\nfunc Name() string { return "original" }\n'
   await mkdir(join(module, 'lib'))
   await writeFile(join(module, 'lib', 'go.mod'), 'module example.test/lib\n\ngo 1.25\n')
   await writeFile(join(module, 'lib', 'name.go'), original, { mode: 0o444 })
@@ -72,11 +74,35 @@ test('a stub stands in for a file of a required module, which stays as it is, an
   await writeFile(join(module, 'main.go'), main)
   const run = async (one: CatalogEntry): Promise<string> => runCommand((await ensureBinary(one, deps())).path('first'), [])
   expect(await run(entry)).toBe('original')
+  return { module, run }
+}
+
+test('a stub stands in for a file of a required module, which stays as it is, and belongs to the key', async () => {
+  const { module, run } = await withLibrary()
   await writeFile(join(module, 'stub.txt'), 'package lib\n\nfunc Name() string { return "stub" }\n')
   const stubbed = { ...entry, stubs: [{ module: 'example.test/lib', file: 'name.go', stub: 'stub.txt' }] }
   expect(await run(stubbed)).toBe('stub')
   expect(await readFile(join(module, 'lib', 'name.go'), 'utf8')).toBe(original)
   expect(await run(entry)).toBe('original')
+})
+
+test('a patch changes a required module, which stays as it is, and belongs to the key; one that does not fit ends the build', async () => {
+  const { module, run } = await withLibrary()
+  const write = (from: string, to: string): Promise<void> => {
+    const lines = (name: string): string => `func Name() string { return "${name}" }`
+    const hunk = `@@ -1,3 +1,3 @@\n package lib\n \n-${lines(from)}\n+${lines(to)}\n`
+    return writeFile(join(module, 'name.patch'), `--- a/name.go\n+++ b/name.go\n${hunk}`)
+  }
+  // The cache is inside of a repository: git must not look at its root for what the patch names.
+  await runCommand('git', ['init', '--quiet', folder])
+  const patched = { ...entry, patches: [{ module: 'example.test/lib', patch: 'name.patch' }] }
+  await write('original', 'patched')
+  expect(await run(patched)).toBe('patched')
+  expect(await readFile(join(module, 'lib', 'name.go'), 'utf8')).toBe(original)
+  await write('original', 'otherwise')
+  expect(await run(patched)).toBe('otherwise')
+  await write('another', 'patched')
+  await expect(run(patched)).rejects.toThrow('patch does not apply')
 })
 
 test('the key depends on sources and flags only', async () => {

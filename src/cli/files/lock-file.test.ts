@@ -57,3 +57,28 @@ test('an error after too long a wait names the file', async () => {
   await writeFile(path, String(process.pid))
   await expect(withLockFile(path, { ...options, waitMilliseconds: 50 }, async () => 'done')).rejects.toThrow(path)
 })
+
+test('a wait is said once, when it is longer than the turns of one command', async () => {
+  const path = await lockPath()
+  await writeFile(path, String(process.pid))
+  let [sleeps, said] = [0, 0]
+  const endAfter = (turns: number) => ({
+    ...options,
+    clock: {
+      ...systemClock,
+      sleep: async () => {
+        sleeps += 1
+        if (sleeps === turns) await rm(path)
+      },
+    },
+    onWaiting: () => {
+      said += 1
+    },
+  })
+  await withLockFile(path, endAfter(10), async () => undefined)
+  expect(said).toBe(0)
+  await writeFile(path, String(process.pid))
+  sleeps = 0
+  await withLockFile(path, endAfter(50), async () => undefined)
+  expect(said).toBe(1)
+})

@@ -8,6 +8,8 @@ import { AppError } from '../../lib/errors.ts'
 import { readTextFile } from './private-file.ts'
 
 const pollMilliseconds = 100
+/** Of waiting, after which it is said: processes of one command take turns, which nobody has to know. */
+const unsaidAttempts = 20
 
 function isAlive(pid: number): boolean {
   try {
@@ -66,7 +68,7 @@ export async function withLockFile<T>(
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const deadline = clock.now().getTime() + waitMilliseconds
   for (let attempt = 0; !(await tryTake(path)); attempt += 1) {
-    if (attempt === 0) options.onWaiting()
+    if (attempt === unsaidAttempts) options.onWaiting()
     await dropAbandoned(path)
     if (clock.now().getTime() > deadline)
       throw new AppError(

@@ -1,4 +1,5 @@
-// `<kind>/<name>` as people write it: the kind in any case, singular or plural, or one of its short names. Pure.
+// `<kind>/<name>` as people write it: the kind in any case, singular or plural, with its group as `kubectl get -o name` has it,
+// or one of its short names. Pure.
 import type { ResourceType } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
@@ -36,7 +37,10 @@ export function namedObject(text: string): NamedObject {
   if (name === '' || more.length > 0)
     throw new AppError('invalid_request', `${text}: write a kind and a name, such as application/shop or remotesync/shop`)
   const words = new Map(
-    [...shortNames].flatMap(([type, short]) => [type.kind.toLowerCase(), type.plural, ...short].map(one => [one, type] as const)),
+    [...shortNames].flatMap(([type, short]) => {
+      const [kind, group = ''] = [type.kind.toLowerCase(), type.apiVersion.split('/')[0]]
+      return [kind, type.plural, `${kind}.${group}`, `${type.plural}.${group}`, ...short].map(one => [one, type] as const)
+    }),
   )
   const type = words.get(word)
   if (type !== undefined) return { type, name }

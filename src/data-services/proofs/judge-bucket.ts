@@ -28,6 +28,12 @@ const outside = {
   listVersionsOutside: 'list versions outside of the prefix',
 } as const
 
+/** By names that lead out of its bucket where a store takes them for paths. */
+const byPath = {
+  removeByPath: 'delete from another bucket by a path as the name of an object',
+  uploadByPath: 'reach another bucket by a path as the id of an upload',
+} as const
+
 const never = {
   writeOther: 'write into another bucket',
   readOther: 'read from another bucket',
@@ -46,11 +52,13 @@ const never = {
   makeKey: 'make a key',
   makeUser: 'make a user',
   writeUserPolicy: 'write its own policy',
+  ...byPath,
 } as const
 
 export type Within = keyof typeof within
 export type Outside = keyof typeof outside
 export type Never = keyof typeof never
+export type ByPath = keyof typeof byPath
 /** What became of each attempt; one that does not apply, such as outside of no prefix, is left out. */
 export type BucketProofFacts = {
   readonly within: Readonly<Partial<Record<Within, Outcome>>>

@@ -147,6 +147,7 @@ test.each([
   ['RemoteSyncs/shop', 'RemoteSync', 'shop'],
   ['grant/reader', 'RepositoryGrant', 'reader'],
   ['domain/shop.example.com', 'DomainClaim', 'shop.example.com'],
+  ['servicebinding.services.sekisho.dev/shop-db', 'ServiceBinding', 'shop-db'],
 ])('%s is %s %s', (text, kind, name) => {
   expect(namedObject(text)).toMatchObject({ type: { kind }, name })
 })

@@ -180,7 +180,8 @@ function usedStep({ bindingName, binding, application, pods }: ServiceFact, { no
   const slots = binding.status.slots ?? []
   const current = slots.find(({ state }) => state === 'Delivered')
   const former = slots.find(({ state }) => state === 'Draining')
-  const begin = Date.parse(current?.issuedAt ?? '')
+  // The API server keeps whole seconds of when a pod was made.
+  const begin = Math.trunc(Date.parse(current?.issuedAt ?? '') / 1000) * 1000
   const late = pods.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') < begin)
   const [first] = late
   if (first === undefined) return ok(`${pods.length === 1 ? '1 pod has' : `${pods.length} pods have`} it`)

@@ -251,6 +251,12 @@ test.each(cases.map(one => ({ title: one[0], one })))('$title', ({ one: [, more,
   if (cure !== undefined) expect(first?.cure).toMatch(cure)
 })
 
+test('a pod that was made in the second in which its credential was issued has it', () => {
+  const made = binding({}, { slots: [{ state: 'Delivered', issuedAt: '2026-11-22T10:00:00.900Z' }] })
+  const { steps } = ofBinding({ pods: [pod('2026-11-22T10:00:00Z')], binding: made })
+  expect(steps.find(({ step }) => step === 'used')).toMatchObject({ mark: 'ok', text: '1 pod has it' })
+})
+
 test('what is before a credential that does not exist says more than it', () => {
   const { steps } = ofBinding({ service: service({ Ready: 'PlanNotFound: no plan big' }), binding: undefined as never })
   expect(steps.find(({ step }) => step === 'credential')).toEqual({

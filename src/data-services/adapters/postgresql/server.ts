@@ -18,6 +18,8 @@ export type Server = {
   readonly asAdministrator: <T>(work: (session: Session) => Promise<T>, database?: string) => Promise<T>
   /** A session of a login, closed afterwards. Rejects with the driver's error. */
   readonly asLogin: <T>(credential: Credential, database: string, work: (session: Session) => Promise<T>) => Promise<T>
+  /** The one session that stays open, in a transaction that `begin` began, so that it works while nobody can log in. */
+  readonly asGuard: <T>(begin: (session: Session) => Promise<void>, work: (session: Session) => Promise<T>) => Promise<T>
   /** Ends every session. Idempotent. */
   readonly close: () => Promise<void>
 }
@@ -57,6 +59,7 @@ export function connectServer(address: ServerAddress, administrator: Credential)
   const pool = new pg.Pool({ ...asAdmin(administrationDatabase), max: administrators, idleTimeoutMillis: idleMilliseconds })
   // A session that breaks while nobody uses it is replaced by the next one; a broken statement rejects.
   pool.on('error', () => undefined)
+  const guard = keptSession(asAdmin(administrationDatabase))
   let closed: Promise<void> | undefined
   return {
     async asAdministrator(work, database) {
@@ -76,11 +79,51 @@ export function connectServer(address: ServerAddress, administrator: Credential)
       withClient(settings(credential, database), work, error => {
         throw error
       }),
+    asGuard: guard.use,
     close() {
-      closed ??= pool.end()
+      closed ??= Promise.all([pool.end(), guard.end()]).then(() => undefined)
       return closed
     },
   }
+}
+
+/** Opened when it is first used, and anew after it failed. */
+function keptSession(config: pg.ClientConfig) {
+  let kept: Promise<pg.Client> | undefined
+  let isOver = false
+  const open = async (begin: (session: Session) => Promise<void>): Promise<pg.Client> => {
+    const client = new pg.Client(config)
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      await begin(sessionOf(client))
+      return client
+    } catch (error) {
+      await client.end().catch(() => undefined)
+      throw error
+    }
+  }
+  const drop = async (): Promise<void> => {
+    const former = kept
+    kept = undefined
+    // One that was never opened has nothing to end; a connection that broke is closed already.
+    await former?.then(client => client.end()).catch(() => undefined)
+  }
+  const use: Server['asGuard'] = async (begin, work) => {
+    if (isOver) throw new AppError('unavailable', 'the connections to the server were closed')
+    kept ??= open(begin)
+    try {
+      return await work(sessionOf(await kept))
+    } catch (error) {
+      await drop()
+      throw error
+    }
+  }
+  const end = (): Promise<void> => {
+    isOver = true
+    return drop()
+  }
+  return { use, end }
 }
 
 async function withClient<T>(

@@ -23,7 +23,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import type { Never, Outcome, Outside, Within } from '../../proofs/judge-bucket.ts'
+import type { ByPath, Never, Outcome, Outside, Within } from '../../proofs/judge-bucket.ts'
 import type { Session } from './store.ts'
 import { statusOf, storeError } from './store-error.ts'
 
@@ -75,7 +75,8 @@ export function attemptsOutside({ session: { s3 }, bucket, prefix, object }: Sce
   }
 }
 
-export function attemptsNever(scene: Scene): Attempts<Never> {
+/** But for those by paths: by-path.ts. */
+export function attemptsNever(scene: Scene): Attempts<Exclude<Never, ByPath>> {
   return { ...onOtherBuckets(scene), ...onBucket(scene), ...onUsers(scene) }
 }
 

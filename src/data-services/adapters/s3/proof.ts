@@ -5,6 +5,7 @@ import { isAppError } from '../../../lib/errors.ts'
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { type BucketProofFacts, mayDo, type Within } from '../../proofs/judge-bucket.ts'
 import { attemptsNever, attemptsOutside, attemptsWithin, besideOf, outcomesOf, type Scene } from './attempts.ts'
+import { namesByPath, outcomesByPath } from './by-path.ts'
 import { deleteObjects } from './contents.ts'
 import type { BucketAccess } from './policy.ts'
 import type { Store, StoreKey } from './store.ts'
@@ -35,10 +36,12 @@ export async function observe(
       await store.asAdministrator(async ({ s3 }) => {
         for (const below of placesOf(prefix))
           await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${below}${object}`, Body: 'proof' }))
+        await s3.send(new PutObjectCommand({ Bucket: other.bucket, Key: object, Body: 'proof' }))
       })
       const within = await untilKnown(scene, wanted.access, patienceMilliseconds)
       const outside = prefix === '' ? {} : await outcomesOf(attemptsOutside(scene))
-      return { within, outside, never: await outcomesOf(attemptsNever(scene)) }
+      const byPath = await store.asAdministrator(({ s3 }) => outcomesByPath(scene, s3))
+      return { within, outside, never: { ...byPath, ...(await outcomesOf(attemptsNever(scene))) } }
     } finally {
       await clean(store, scene, key)
     }
@@ -73,6 +76,8 @@ async function untilKnown(scene: Scene, access: BucketAccess, timeoutMillisecond
 async function clean(store: Store, { bucket, prefix, object, other, made, user }: Scene, key: StoreKey): Promise<void> {
   await store.asAdministrator(async ({ s3 }) => {
     for (const below of placesOf(prefix)) await deleteObjects(s3, bucket, `${below}${object}`)
+    // Where names are no paths and the store keeps versions, deleting what never was leaves a mark.
+    for (const name of namesByPath({ prefix, object, other })) await deleteObjects(s3, bucket, name)
     await deleteObjects(s3, other.bucket, object)
     await s3.send(new DeleteBucketCommand({ Bucket: made })).catch((error: unknown) => {
       if (codeOf(error) !== 'NoSuchBucket') throw error
