@@ -3,19 +3,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startVersitygw, type TestStore } from '../../dev/versitygw/start-versitygw.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
 import { createCheckpointExport } from '../../src/broker/audit/checkpoint-export.ts'
 import { checkpointsKey } from '../../src/broker/audit/checkpoint-map.ts'
+import { openCheckpoints } from '../../src/broker/audit/open-checkpoints.ts'
 import { type BucketState, createCheckpointBucket } from '../../src/broker/audit/places/checkpoint-bucket.ts'
 import { readCheckpoints } from '../../src/cli/files/checkpoint-file.ts'
 import { ensureBucket } from '../../src/data-services/adapters/s3/buckets.ts'
 import { bucketId } from '../../src/data-services/adapters/s3/names.ts'
 import { connectStore, type Store } from '../../src/data-services/adapters/s3/store.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type KeptObjects, openKeptObjects } from '../../src/object-store/kept-objects.ts'
 import { openS3, openSockets } from '../../src/object-store/s3-client.ts'
 import { storedObjects } from '../../src/object-store/testing/stored-objects.ts'
@@ -162,6 +166,25 @@ test('what was changed is said every round and never written over; what was remo
   expect(await stored.all()).toEqual([{ ...changed, text: forged }, removed])
   await stored.write(changed?.key ?? '', forged.repeat(1000))
   expect(await replica().once(signal)).toEqual(complete(1))
+})
+
+test('the loops of the broker bring a checkpoint there as soon as it is signed, and only the leader says how many are missing', async () => {
+  const { name, stored } = await place()
+  const { audit } = database
+  const metrics = new Registry()
+  const auditBucket = { ...server, bucket: name, prefix: '' }
+  const settings = { auditCheckpointSeconds: 86_400, auditCheckpointFolder: undefined, auditBucket }
+  let leads = true
+  const deps = { kube: kube.client, audit, keys, issuer, clock: systemClock, log: silentLog, settings, metrics }
+  await audit.append(record)
+  const loops = await openCheckpoints({ ...deps, isLeader: () => leads })
+  for (const loop of loops) loop.start()
+  await waitUntil('the object is there', async () => ((await stored.all()).length === 1 ? true : undefined))
+  await Promise.all(loops.map(loop => loop.stop()))
+  const missing = async () => (await metrics.getSingleMetric('sekisho_audit_bucket_missing_checkpoints')?.get())?.values[0]?.value
+  expect(await missing()).not.toBeNaN()
+  leads = false
+  expect(await missing()).toBeNaN()
 })
 
 test('what is not signed by the platform is written nowhere', async () => {
