@@ -1,5 +1,5 @@
-// Who could at a time, from the log alone, is what was so in the cluster at that time: a random history of grants, policies, halts,
-// roles and the installation on the real API server, with the desk's own answer after each step, and afterwards
+// Who could at a time, from the log alone, is what was so in the cluster at that time: a random history of grants, policies,
+// halts, roles and the installation on the real API server, with the desk's own answer after each step, and afterwards
 // `sekisho access repository --at` for each of those times, by the real command over HTTP.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
