@@ -131,6 +131,7 @@ module.exports = {
       '^src/(?!github|api|lib)',
       'The clients of GitHub know no process, no store and no Kubernetes.',
     ),
+    layer('object-store-on-lib', '^src/object-store', '^src/(?!object-store|lib)', 'A client of S3 has no domain.'),
     layer('store-on-lib', '^src/store', '^src/(?!store|api|lib)', 'The store knows no process.'),
     layer(
       'process-on-foundations',
@@ -146,10 +147,10 @@ module.exports = {
     ),
     ...Object.entries({
       admission:
-        'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|services|broker|controllers|data-services',
-      authorizer: 'store|kube|github|identity|policy|services|broker|controllers|admission|data-services',
+        'store|object-store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|services|broker|controllers|data-services',
+      authorizer: 'store|object-store|kube|github|identity|policy|services|broker|controllers|admission|data-services',
       broker: 'services|controllers|admission|authorizer|data-services',
-      controllers: 'broker|admission|authorizer|data-services|identity/oidc',
+      controllers: 'object-store|broker|admission|authorizer|data-services|identity/oidc',
       'data-services': 'store|github|identity|services|broker|controllers/(?!kit/)|admission|authorizer',
     }).map(([name, never]) => ({
       name: `${name}-never-loads`,
@@ -221,7 +222,7 @@ module.exports = {
     layer(
       'adapters-know-no-cluster',
       '^src/data-services/(adapters|proofs|slots)/(?!.*\\.test\\.ts$)',
-      '^src/(?!data-services/(adapters|proofs|slots)/|lib/)',
+      '^src/(?!data-services/(adapters|proofs|slots)/|object-store/|lib/)',
       'An adapter speaks to a server, and knows nothing of Kubernetes.',
     ),
     ...['broker', 'controllers', 'admission', 'authorizer', 'data-services', 'cli'].map(name =>
@@ -259,12 +260,13 @@ module.exports = {
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },
     {
-      name: 'aws-only-in-the-adapter',
+      name: 'aws-only-in-object-store-and-the-adapter',
       severity: 'error',
-      comment: 'Use src/data-services/adapters/s3: it owns keys, limits and errors of stores of buckets.',
+      comment:
+        'Use src/object-store, which owns keys, limits and errors of stores of objects, or src/data-services/adapters/s3 for buckets of tenants.',
       from: {
         path: '^(src|dev|test)',
-        pathNot: '^(src/data-services/adapters/s3/|test/integration/(bucket-store|buckets)[.]test)',
+        pathNot: '^(src/(object-store|data-services/adapters/s3)/|test/integration/(bucket-store|buckets)[.]test)',
       },
       to: { path: 'node_modules/@(aws-sdk|smithy)/' },
     },

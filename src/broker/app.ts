@@ -25,9 +25,7 @@ import { createHttpMetrics } from '../web/metrics.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
-import { createCheckpointExport } from './audit/checkpoint-export.ts'
-import { createCheckpointFolder } from './audit/checkpoint-folder.ts'
-import { createCheckpointMetrics } from './audit/metrics.ts'
+import { openCheckpoints } from './audit/open-checkpoints.ts'
 import { createAuditReaders } from './auditors/audit-readers.ts'
 import { createServiceAccounts } from './auditors/service-accounts.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
@@ -152,13 +150,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   })
   const sweeper = createSweeper({ store, onboardingController, isLeader, clock, log })
   const losses = { kube, audit: store.audit, keys: issuer.issuerKeys, issuer: publicUrl.origin, clock, log }
-  const checkpoints = createCheckpointExport({
-    ...losses,
-    everyMilliseconds: settings.auditCheckpointSeconds * 1000,
-    isLeader,
-    keep: settings.auditCheckpointFolder === undefined ? undefined : createCheckpointFolder(settings.auditCheckpointFolder),
-    observe: createCheckpointMetrics(registry, isLeader),
-  })
+  const checkpoints = await openCheckpoints({ ...losses, settings, isLeader, metrics: registry })
 
   const resealing = openResealing({ process: 'broker', store, isLeader, metrics: registry, clock, log })
   const waitingCount = createWaitingCount({ store, metrics, clock, log })
@@ -199,7 +191,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     clock,
     log,
   }
-  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, waitingCount, issuer.refusals]
+  const loops = [inbox, onboardingController.search, sweeper, ...checkpoints, resealing, waitingCount, issuer.refusals]
   return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
 }
 

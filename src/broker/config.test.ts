@@ -26,6 +26,32 @@ test.each([
   expect(() => readBrokerSettings({ ...environment, [variable]: value })).toThrow(new RegExp(`${variable}.*${words}`))
 })
 
+const bucket = {
+  SEKISHO_AUDIT_CHECKPOINT_BUCKET: 'audit',
+  SEKISHO_AUDIT_CHECKPOINT_BUCKET_ENDPOINT: 'https://s3.example.com',
+  SEKISHO_AUDIT_CHECKPOINT_BUCKET_ACCESS_KEY_ID: 'id',
+  SEKISHO_AUDIT_CHECKPOINT_BUCKET_SECRET_ACCESS_KEY: 'k3y',
+}
+
+test('a bucket for checkpoints is named with all that it needs, or not at all', () => {
+  expect(readBrokerSettings(environment).auditBucket).toBeUndefined()
+  const settings = readBrokerSettings({ ...environment, ...bucket })
+  expect(settings.auditBucket).toMatchObject({ bucket: 'audit', region: 'us-east-1', prefix: 'sekisho-audit/', ca: undefined })
+  expect(JSON.stringify(settings)).not.toContain('k3y')
+  for (const variable of Object.keys(bucket).slice(1))
+    expect(() => readBrokerSettings({ ...environment, ...bucket, [variable]: '' })).toThrow(new RegExp(`${variable} is not set`))
+})
+
+test.each([
+  ['ENDPOINT', 'http://s3.example.com', 'https'],
+  ['PREFIX', '/audit', 'not begin with /'],
+  ['CA_PATH', '/nowhere/ca.crt', 'cannot be read'],
+])('a bucket with %s=%s is refused by name', (name, value, words) => {
+  const variable = `SEKISHO_AUDIT_CHECKPOINT_BUCKET_${name}`
+  const read = () => readBrokerSettings({ ...environment, ...bucket, [variable]: value })
+  expect(read).toThrow(new RegExp(`${variable}.*${words}`))
+})
+
 test('reports everything that is missing at once', () => {
   let message = ''
   try {

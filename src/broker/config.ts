@@ -14,6 +14,7 @@ import {
 } from '../lib/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { addressListSetting } from '../web/clients/address-list.ts'
+import { bucketOf, bucketSettings } from './audit/places/bucket-settings.ts'
 import { type ListedAccounts, parseAccounts } from './onboarding/approval/accounts.ts'
 
 /** People's tokens and cookies are sent there: never over plain http. */
@@ -89,6 +90,7 @@ export const brokerSettings = {
       'a folder for signed heads of the audit log, beside the ConfigMap: a volume that whoever administers the database cannot write',
     ),
   ),
+  ...bucketSettings,
   sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how many hours a person stays signed in on the pages', {
     minimum: 1,
     maximum: 72,
@@ -106,5 +108,5 @@ export function readBrokerSettings(environment: Environment) {
       'invalid_configuration',
       'configuration is not usable:\n- SEKISHO_TRUSTED_PROXIES is empty, but SEKISHO_PROXY_PROTOCOL is required: name the addresses of the proxies; without them all connections are refused',
     )
-  return settings
+  return Object.freeze({ ...settings, auditBucket: bucketOf(settings) })
 }

@@ -1,7 +1,7 @@
 // What an error of a server means for the object that waits for it. Pure. No text of it has a password.
 import { AppError, messageOf } from '../lib/errors.ts'
+import { StoreError } from '../object-store/store-error.ts'
 import { codeOf } from './adapters/postgresql/server.ts'
-import { StoreError } from './adapters/s3/store-error.ts'
 
 /** `away`: ask again. `login`: the password of the administrator is refused. `refused`: it answered, and said no. */
 export type ServerTrouble = { readonly kind: 'away' | 'login' | 'refused'; readonly message: string }

@@ -99,13 +99,15 @@ test('promtool finds nothing wrong with what the running platform exposes, and e
   expect([0, 3]).toContain(code)
   const exposed = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name))
   // Of what this platform does not run: a token server of the registry, pods that know their node, a certificate that it renews,
-  // the authorizer.
+  // the authorizer, a bucket for checkpoints.
   const ofOthers = new Set([
     'sekisho_registry_token_requests_total',
     'sekisho_node_limits_low',
     'sekisho_admission_certificate_expiry_timestamp_seconds',
     'sekisho_authorizer_reviews_total',
     'sekisho_authorizer_certificate_expiry_timestamp_seconds',
+    'sekisho_audit_bucket_missing_checkpoints',
+    'sekisho_audit_bucket_changed_checkpoints',
   ])
   const documented = metricRegistries().flatMap(registry => registry.getMetricsAsArray().map(({ name }) => name))
   expect(documented.filter(name => !exposed.has(name) && !ofOthers.has(name))).toEqual([])

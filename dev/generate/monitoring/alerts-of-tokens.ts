@@ -163,6 +163,40 @@ export const tokenAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'SekishoAuditBucketBehind',
+    expression: 'max(sekisho_audit_bucket_missing_checkpoints) > 0',
+    for: '30m',
+    severity: 'warning',
+    summary: 'The bucket does not have {{ $value }} checkpoints of the audit log.',
+    example: {
+      minutes: 60,
+      fires: { 'sekisho_audit_bucket_missing_checkpoints{instance="a"}': steady(3) },
+      // Where there is no bucket, on a replica that does not lead, and after a time in which the store was away.
+      silent: {
+        'sekisho_audit_bucket_missing_checkpoints{instance="a"}': '0x10 1 2 3 4 5 0x45',
+        'sekisho_audit_bucket_missing_checkpoints{instance="b"}': unknown,
+      },
+    },
+  },
+  {
+    name: 'SekishoAuditBucketChanged',
+    expression: 'max(sekisho_audit_bucket_changed_checkpoints) > 0',
+    for: '0m',
+    severity: 'critical',
+    summary: '{{ $value }} checkpoints of the audit log in the bucket have another content than was written.',
+    example: {
+      minutes: 5,
+      fires: {
+        'sekisho_audit_bucket_changed_checkpoints{instance="a"}': steady(1),
+        'sekisho_audit_bucket_changed_checkpoints{instance="b"}': unknown,
+      },
+      silent: {
+        'sekisho_audit_bucket_changed_checkpoints{instance="a"}': steady(0),
+        'sekisho_audit_bucket_changed_checkpoints{instance="b"}': unknown,
+      },
+    },
+  },
+  {
     name: 'SekishoAuditLogRefusesEntries',
     expression: 'sum(increase(sekisho_audit_append_failures_total[10m])) > 0',
     for: '0m',

@@ -132,6 +132,14 @@ export const rows: readonly Row[] = [
           ...one('time() - max(sekisho_audit_compared_timestamp_seconds)', 'comparison'),
         ],
       },
+      {
+        title: 'Checkpoints in the bucket, where there is one',
+        unit: 'short',
+        queries: [
+          ...one('max(sekisho_audit_bucket_missing_checkpoints)', 'missing'),
+          ...one('max(sekisho_audit_bucket_changed_checkpoints)', 'changed'),
+        ],
+      },
       { title: 'Entries', unit: 'reqps', queries: rate('sekisho_audit_entries_total', 'action') },
       {
         title: 'Not accepted',

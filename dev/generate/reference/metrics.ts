@@ -2,6 +2,7 @@
 import { Registry } from 'prom-client'
 import { createAuthorizerMetrics } from '../../../src/authorizer/metrics.ts'
 import { createCheckpointMetrics } from '../../../src/broker/audit/metrics.ts'
+import { createBucketMetrics } from '../../../src/broker/audit/places/metrics.ts'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
 import { createBreakGlassCounter, createBuildMetrics, createObjectMetrics } from '../../../src/controllers/metrics.ts'
 import { createServiceProxyMetrics } from '../../../src/controllers/service-proxy/metrics.ts'
@@ -66,6 +67,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   createHttpMetrics(ours, 'broker')
   createAuditMetrics(ours)
   createCheckpointMetrics(ours, () => false)
+  createBucketMetrics(ours, () => false)
   return [ours, prometheusRegistry({ process: 'standalone' })]
 }
 

@@ -138,6 +138,7 @@ export const proofs: readonly Proof[] = [
       'src/{process,store,web}/**',
       'src/{broker,controllers,admission}/{main,app,config}.ts',
       'src/data-services/**',
+      'src/object-store/**',
       'src/services/network-probe/**',
       'src/services/node-check/**',
       'prisma/**',
@@ -194,7 +195,7 @@ export const crashParts: readonly string[] = ['crashes-1', 'crashes-2', 'crashes
 
 /** What no costly case proves, because everything else that `make test` always plays does. */
 export const provenElsewhere: readonly string[] = [
-  'src/{lib,api,identity,policy,store,retention,web,services,cli,broker,data-services,kube,github,process}/**',
+  'src/{lib,api,identity,policy,store,retention,web,services,cli,broker,data-services,object-store,kube,github,process}/**',
   'src/controllers/**',
   'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test,versitygw}/**',
   'dev/{command-line,demo,images,kpack,up}/**',

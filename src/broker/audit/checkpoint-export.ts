@@ -10,13 +10,13 @@ import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { ChainHead, ChainResult } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
-import type { KeepCheckpoint } from './checkpoint-folder.ts'
 import { checkpointFields, checkpointsKey, cutFields, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
 import { contains } from './examine-log.ts'
 import { examineFrom, type LogStart, provenStart, recordPruned } from './log-start.ts'
 import type { LossDeps, ProvenHead } from './loss-deps.ts'
 import { provenHeads, recordLosses } from './lost-entries.ts'
 import type { LogState } from './metrics.ts'
+import type { KeepCheckpoint } from './places/checkpoint-folder.ts'
 
 export type CheckpointExportDeps = LossDeps & {
   readonly everyMilliseconds: number

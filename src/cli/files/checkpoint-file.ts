@@ -1,5 +1,8 @@
 // Reads signed checkpoints of the audit log that a user kept: one statement per line, the lines that the platform writes to a
-// folder or bucket, or its ConfigMap in the form of `kubectl get -o json`. Every statement in the file must be valid.
+// folder or bucket, or its ConfigMap in the form of `kubectl get -o json`; of a folder all files with such lines, also below it.
+// Every statement must be valid.
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type CheckpointKeys, mergedKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
 import { keptStatements } from '../../identity/oidc/kept-statements.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
@@ -7,7 +10,8 @@ import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
 import { asObject, listAt, parseJson } from '../../lib/json/json-value.ts'
 import { readTextFile } from './private-file.ts'
 
-const maxStatements = 10_000
+const maxStatements = 100_000
+const linesEnding = '.jsonl'
 
 /** The heads that a file attests, and the keys that are kept in it. */
 export type KeptCheckpoints = { readonly heads: readonly AttestedHead[]; readonly keySets: readonly CheckpointKeys[] }
@@ -25,9 +29,27 @@ export async function readStatements(file: string): Promise<readonly string[]> {
 }
 
 async function textOf(file: string): Promise<string> {
-  const text = await readTextFile(file)
+  const text = (await isFolder(file)) ? await textIn(file) : await readTextFile(file)
   if (text !== undefined) return text
   throw new AppError('invalid_request', `--checkpoint: the file ${file} does not exist`)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true
+}
+
+/** One file after the other: a copied bucket has one for each minute. */
+async function textIn(folder: string): Promise<string> {
+  const found = await readdir(folder, { recursive: true })
+  const files = found.filter(name => name.endsWith(linesEnding)).toSorted()
+  if (files.length > maxStatements) throw tooMany(files.length, 'files')
+  const texts: string[] = []
+  for (const name of files) texts.push((await readTextFile(join(folder, name))) ?? '')
+  return texts.join('\n')
+}
+
+function tooMany(count: number, what: string): AppError {
+  return new AppError('invalid_request', `--checkpoint: there are ${count} ${what}; there must be 1 to ${maxStatements}`)
 }
 
 /**
@@ -37,11 +59,7 @@ async function textOf(file: string): Promise<string> {
  */
 export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<KeptCheckpoints> {
   const { statements, kept } = keptStatements(text)
-  if (statements.length === 0 || statements.length > maxStatements)
-    throw new AppError(
-      'invalid_request',
-      `the checkpoint file contains ${statements.length} statements; it must contain 1 to ${maxStatements}`,
-    )
+  if (statements.length === 0 || statements.length > maxStatements) throw tooMany(statements.length, 'statements')
   const heads: AttestedHead[] = []
   for (const statement of statements) heads.push(await verified(statement, [keys, ...kept], issuer))
   return { heads, keySets: kept }

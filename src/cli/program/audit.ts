@@ -67,7 +67,10 @@ function addProving(audit: Command, { run }: Runners, terminal: Terminal): void 
   asProgram(audit.command('verify'))
     .description('verify on this computer that the log was not changed: what was appended since the last time, all once a week')
     .option('--all', 'read all entries again')
-    .option('--checkpoint <file>', 'signed checkpoints that you kept: statements, or the exported ConfigMap as JSON')
+    .option(
+      '--checkpoint <file>',
+      'signed checkpoints that you kept: statements, the exported ConfigMap as JSON, or a folder of what a bucket has',
+    )
     .option('--export <file>', 'verify this export, and ask nobody')
     .option('--keys <file>', 'with --export: the keys of the platform, as its /oidc/jwks shows them')
     .addOption(outputOption())

@@ -49,7 +49,7 @@ export type AuditLog = {
   readonly start: () => Promise<ChainHead>
   /** The newest entries (at most 100) about cuts, newest first. Their signatures are not checked. */
   readonly cuts: () => Promise<readonly AuditEntry[]>
-  /** Ids and names, also former ones, in the newest 500,000 entries, or those of them that are of this namespace. */
+  /** Ids and names, also former ones, in the newest 500,000 entries, or in as many of this namespace. */
   readonly names: (kind: 'person' | 'repository', namespace: string | undefined) => Promise<readonly NamedId[]>
 }
 

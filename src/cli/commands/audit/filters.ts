@@ -99,7 +99,7 @@ async function idOf(
     const hint = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
     throw new AppError(
       'not_found',
-      `no ${kind} in the newest 500,000 entries of the log has or had the name ${name}${hint}: ${cure}`,
+      `no ${kind} in the newest 500,000 entries of ${namespace ?? 'the log'} has or had the name ${name}${hint}: ${cure}`,
     )
   }
   if (others.length > 0)

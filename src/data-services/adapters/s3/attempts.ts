@@ -23,9 +23,9 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { statusOf, storeError } from '../../../object-store/store-error.ts'
 import type { ByPath, Never, Outcome, Outside, Within } from '../../proofs/judge-bucket.ts'
 import type { Session } from './store.ts'
-import { statusOf, storeError } from './store-error.ts'
 
 export type Scene = {
   /** Of the key. */

@@ -2,9 +2,9 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
 import { createKeyedMutex } from '../../../lib/limits/keyed-mutex.ts'
+import { storeError } from '../../../object-store/store-error.ts'
 import { ensureBucket, removeBucket } from './buckets.ts'
 import type { Store } from './store.ts'
-import { storeError } from './store-error.ts'
 
 /** A store that lets nobody read the tags of a bucket. */
 function secretive() {

@@ -13,10 +13,10 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import { codeOf, isNotImplemented, StoreError } from '../../../object-store/store-error.ts'
 import { emptyStep } from './contents.ts'
 import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
-import { codeOf, isNotImplemented, StoreError } from './store-error.ts'
 
 export type CorsMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 export type CorsRule = {

@@ -1,9 +1,9 @@
 // What a key reaches by names that a store on files can take for paths: of objects in a body, and of uploads. A store of objects
 // takes them as they stand, and may say that it deleted what never was, so what counts is what became of the other bucket.
 import { DeleteObjectsCommand, HeadObjectCommand, ListPartsCommand, type S3Client } from '@aws-sdk/client-s3'
+import { statusOf, storeError } from '../../../object-store/store-error.ts'
 import type { ByPath, Outcome } from '../../proofs/judge-bucket.ts'
 import type { Scene } from './attempts.ts'
-import { statusOf, storeError } from './store-error.ts'
 
 const up = '../'
 /** From where a store on files keeps the parts of an upload up to its buckets: versitygw needs four. */

@@ -9,9 +9,9 @@ import {
   type ObjectIdentifier,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { isNotImplemented, StoreError } from '../../../object-store/store-error.ts'
 import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
-import { isNotImplemented, StoreError } from './store-error.ts'
 
 type Version = {
   readonly key: string

@@ -10,10 +10,10 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
+import { isNotImplemented, StoreError, statusOf } from '../../../object-store/store-error.ts'
 import { ensureBucket, removeBucket } from './buckets.ts'
 import { probeName } from './names.ts'
 import type { Store } from './store.ts'
-import { isNotImplemented, StoreError, statusOf } from './store-error.ts'
 
 export type Capabilities = { readonly versioning: boolean; readonly cors: boolean; readonly lifecycle: boolean }
 

@@ -1,14 +1,13 @@
 // Connections to a store of buckets by AWS's wire: S3 and IAM, as its administrator and as one key. Every request has a time
 // limit, and is repeated once. Nothing is read from the environment or from files of AWS. No error ever contains a key.
-import { Agent as PlainAgent } from 'node:http'
-import { Agent } from 'node:https'
 import { IAMClient } from '@aws-sdk/client-iam'
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import type { S3Client } from '@aws-sdk/client-s3'
 import { createKeyedMutex, type KeyedMutex } from '../../../lib/limits/keyed-mutex.ts'
-import type { SecretString } from '../../../lib/secret-string.ts'
-import { storeError } from './store-error.ts'
+import { clientSettings, openS3, openSockets, type Sockets, type StoreKey } from '../../../object-store/s3-client.ts'
+import { storeError } from '../../../object-store/store-error.ts'
 
-export type StoreKey = { readonly accessKeyId: string; readonly secretAccessKey: SecretString }
+export type { StoreKey } from '../../../object-store/s3-client.ts'
+
 export type StoreAddress = {
   /** What tells this store's own bucket of the platform from those of others: the uid of the class. */
   readonly id: string
@@ -36,10 +35,6 @@ export type Store = {
   readonly close: () => void
 }
 
-const connectMilliseconds = 5_000
-const usualAnswerMilliseconds = 15_000
-const attempts = 2
-const sockets = 8
 /** AWS's own IAM is one for all regions, and takes signatures of this one. */
 const globalIam = { host: 'iam.amazonaws.com', region: 'us-east-1' }
 
@@ -50,19 +45,8 @@ const globalIam = { host: 'iam.amazonaws.com', region: 'us-east-1' }
 //   replicas: leader only
 /** Connects when first used. */
 export function connectStore(address: StoreAddress, administrator: StoreKey): Store {
-  const { ca, answerMilliseconds = usualAnswerMilliseconds } = address
-  const options = { keepAlive: true, maxSockets: sockets }
-  const httpAgent = new PlainAgent(options)
-  const httpsAgent = new Agent({ ...options, ...(ca !== undefined && { ca }) })
-  const requestHandler = {
-    httpAgent,
-    httpsAgent,
-    connectionTimeout: connectMilliseconds,
-    requestTimeout: answerMilliseconds,
-    socketTimeout: answerMilliseconds,
-    throwOnRequestTimeout: true,
-  }
-  const open = (key: StoreKey): Session => sessionOf(address, key, requestHandler)
+  const sockets = openSockets(address)
+  const open = (key: StoreKey): Session => sessionOf(address, key, sockets)
   const administration = open(administrator)
   return {
     address,
@@ -75,39 +59,15 @@ export function connectStore(address: StoreAddress, administrator: StoreKey): St
     },
     asKey: (key, work) => work(open(key)),
     turns: createKeyedMutex(),
-    close() {
-      httpAgent.destroy()
-      httpsAgent.destroy()
-    },
+    close: sockets.close,
   }
 }
 
-type Handler = NonNullable<S3ClientConfig['requestHandler']>
-
-function sessionOf(address: StoreAddress, key: StoreKey, requestHandler: Handler): Session {
-  const { endpoint, iamEndpoint, region } = address
-  const settings = {
-    credentials: { accessKeyId: key.accessKeyId, secretAccessKey: key.secretAccessKey.reveal() },
-    maxAttempts: attempts,
-    retryMode: 'standard',
-    defaultsMode: 'standard',
-    useDualstackEndpoint: false,
-    useFipsEndpoint: false,
-    requestHandler,
-  } as const
+function sessionOf({ endpoint, iamEndpoint, region }: StoreAddress, key: StoreKey, sockets: Sockets): Session {
   return {
-    s3: new S3Client({
-      ...settings,
-      endpoint: endpoint.href,
-      region,
-      forcePathStyle: true,
-      // Stores other than AWS's do not know its newer checksums.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      disableS3ExpressSessionAuth: true,
-    }),
+    s3: openS3({ endpoint, region }, key, sockets),
     iam: new IAMClient({
-      ...settings,
+      ...clientSettings(key, sockets),
       endpoint: iamEndpoint.href,
       region: iamEndpoint.host === globalIam.host ? globalIam.region : region,
     }),

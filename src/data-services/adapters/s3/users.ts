@@ -12,9 +12,9 @@ import {
   PutUserPolicyCommand,
 } from '@aws-sdk/client-iam'
 import { SecretString } from '../../../lib/secret-string.ts'
+import { codeOf, StoreError } from '../../../object-store/store-error.ts'
 import { type Grant, policyOf } from './policy.ts'
 import type { Store, StoreKey } from './store.ts'
-import { codeOf, StoreError } from './store-error.ts'
 
 /** An administrator can restrict the key of the platform to users below it. */
 export const userPath = '/sekisho/'

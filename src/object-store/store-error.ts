@@ -1,9 +1,8 @@
 // What a store answered instead of what was asked for. No text of it has a key.
-import { IAMServiceException } from '@aws-sdk/client-iam'
-import { S3ServiceException } from '@aws-sdk/client-s3'
-import { messageOf } from '../../../lib/errors.ts'
+import type { S3ServiceException } from '@aws-sdk/client-s3'
+import { messageOf } from '../lib/errors.ts'
 
-/** `away`: ask again. `login`: the key of the administrator is refused. `refused`: it answered, and said no. */
+/** `away`: ask again. `login`: our key is refused. `refused`: it answered, and said no. */
 export type StoreTrouble = 'away' | 'login' | 'refused'
 
 /** `code` is S3's or IAM's, such as AccessDenied, and the status that of HTTP; without either the store did not answer. */
@@ -36,8 +35,11 @@ export function statusOf(error: unknown): number | undefined {
   return isAnswer(error) ? error.$metadata.httpStatusCode : undefined
 }
 
-function isAnswer(error: unknown): error is S3ServiceException | IAMServiceException {
-  return error instanceof S3ServiceException || error instanceof IAMServiceException
+/** Of any client of AWS: what they throw for an answer has a class for each, and these two fields. */
+type Answer = Pick<S3ServiceException, 'name' | '$fault' | '$metadata'>
+
+function isAnswer(error: unknown): error is Answer {
+  return error instanceof Error && '$fault' in error && '$metadata' in error
 }
 
 /** The StoreError for what the client of AWS threw; another error, which is a defect, as it is. */
@@ -46,7 +48,7 @@ export function storeError(error: unknown): unknown {
   if (error instanceof StoreError) return error
   if (isAnswer(error)) {
     const code = codeOf(error) ?? ''
-    if (badKey.has(code)) return new StoreError('login', `the store refused the administrator's key: ${code}`, { cause: error })
+    if (badKey.has(code)) return new StoreError('login', `the store refused the key: ${code}`, { cause: error })
     if (isPassing(error)) return new StoreError('away', `the store does not work at present: ${code}`, { cause: error })
     return new StoreError('refused', `the store answered ${code}: ${text}`, { cause: error })
   }
@@ -54,7 +56,7 @@ export function storeError(error: unknown): unknown {
   return error
 }
 
-function isPassing(error: S3ServiceException | IAMServiceException): boolean {
+function isPassing(error: Answer): boolean {
   const status = error.$metadata.httpStatusCode ?? 0
   return busy.has(codeOf(error) ?? '') || status === 429 || (status >= 500 && status !== notImplemented)
 }

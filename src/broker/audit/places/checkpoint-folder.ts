@@ -3,7 +3,7 @@
 // and never changed.
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CheckpointKeys, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
+import { type CheckpointKeys, signingKeyId } from '../../../identity/oidc/audit-checkpoint.ts'
 
 /** Keeps a statement; resolves when the disk has it. */
 export type KeepCheckpoint = (statement: string, published: CheckpointKeys, at: Date) => Promise<void>
