@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
-import { previewInstanceName } from '../../src/api/apps/app-pipeline/services.ts'
+import { previewServiceName } from '../../src/api/apps/app-pipeline/services.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { application } from '../../src/api/apps/application.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
@@ -175,7 +175,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
 
     const pipeline = await client.get(appPipeline, { namespace, name: 'shop' })
     const third = second.number + 1
-    const taken = previewInstanceName(pipeline?.metadata ?? { name: '' }, third, { name: 'db', class: namespace })
+    const taken = previewServiceName(pipeline?.metadata ?? { name: '' }, third, { name: 'db', class: namespace })
     await put(client, serviceInstance, { namespace, name: taken }, { spec: { class: namespace } })
     expect((await opened(fixture, 'third')).number).toBe(third)
     expect(await says(third, 'NameConflict')).toMatchObject({ state: 'Failed' })
