@@ -168,6 +168,11 @@ export const bucket = defineKind({
     endpoint: optional(text({ description: 'The URL of the store, for clients of S3.', max: 512 })),
     region: optional(text({ description: 'The region that clients of S3 sign for.', max: 63 })),
     plan: optional(text({ description: 'The plan that the bucket has.', max: 63 })),
+    end: optional(
+      choice(['Kept', 'Deleted'], {
+        description: 'What became of the bucket in the store, once this object is being deleted.',
+      }),
+    ),
     usage: optional(
       object(
         {

@@ -4,7 +4,7 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { desiredHashAnnotation, isAsDesired } from '../kit/owned-application/manifest.ts'
-import { desiredApplication, desiredServices, desiredRemoteSync, type PreviewFacts } from './desired.ts'
+import { desiredApplication, desiredRemoteSync, desiredServices, type PreviewFacts } from './desired.ts'
 import { pipeline, preview, pull, repository } from './testing/app-pipeline.ts'
 
 function facts(changes: Partial<PreviewFacts> = {}, spec: Partial<AppPipeline['spec']> = {}): PreviewFacts {

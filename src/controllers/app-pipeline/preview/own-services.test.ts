@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { previewServiceName } from '../../../api/apps/app-pipeline/services.ts'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
+import { type Bucket, bucket } from '../../../api/services/bucket.ts'
 import { type ServiceClass, serviceClass } from '../../../api/services/service-class.ts'
 import { type ServiceInstance, serviceInstance } from '../../../api/services/service-instance.ts'
 import type { OwnedStanding } from '../../kit/owned-application/state.ts'
@@ -79,6 +80,34 @@ test('an instance of a class that the template named before is a former one', ()
   expect(split([before, now], factsOf())).toEqual({ current: [now], former: [before] })
   const { services: _none, ...without } = template
   expect(split([before, now], factsOf(without))).toEqual({ current: [], former: [before, now] })
+})
+
+describe('a bucket', () => {
+  const name = previewServiceName(pipeline().metadata, 12, { name: 'db', class: 'postgresql' })
+  const bucketOf = (state: State = {}): Bucket => ({ ...instanceOf(state), kind: bucket.kind }) as unknown as Bucket
+
+  test('is what an entry has whose use names one, and no instance of its name is taken for it', () => {
+    const services = [{ name: 'db', bucket: 'shared', access: 'ReadWrite' as const }]
+    const facts = factsOf({ ...template, application: { chart: 'web', services } })
+    expect(ownServices(facts)).toMatchObject([{ kind: 'Bucket', name }])
+    expect(split([instanceOf(), bucketOf()], facts)).toEqual({ current: [bucketOf()], former: [instanceOf()] })
+    expect(split([instanceOf(), bucketOf()], factsOf())).toEqual({ current: [instanceOf()], former: [bucketOf()] })
+  })
+
+  test('is waited for, needs somebody, or is held, by its own reasons', () => {
+    expect(standingWithServices([bucketOf({ reason: 'Provisioning' })], building)).toMatchObject({ reason: 'WaitingForService' })
+    const failed = standingWithServices(
+      [instanceOf({ reason: 'Provisioned', ready: true }), bucketOf({ reason: 'CapabilityMissing' })],
+      building,
+    )
+    expect(failed).toMatchObject({
+      state: 'Failed',
+      reason: 'ServiceNotUsable',
+      message: `Bucket ${name} (CapabilityMissing): so it is`,
+    })
+    const held = heldService({ application: undefined, services: [bucketOf({ leaving: true, reason: 'InUse' })] })
+    expect(held).toBe(`Bucket ${name}: so it is`)
+  })
 })
 
 const standing = (state: OwnedStanding['state']): OwnedStanding => ({ state, reason: 'Other', message: 'other' })
