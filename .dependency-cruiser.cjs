@@ -264,7 +264,7 @@ module.exports = {
       comment: 'Use src/data-services/adapters/s3: it owns keys, limits and errors of stores of buckets.',
       from: {
         path: '^(src|dev|test)',
-        pathNot: '^(src/data-services/adapters/s3/|test/integration/(bucket-store|buckets)[.]test)',
+        pathNot: '^(src/data-services/adapters/s3/|test/integration/(bucket-store|buckets|preview-services)[.]test)',
       },
       to: { path: 'node_modules/@(aws-sdk|smithy)/' },
     },

@@ -119,7 +119,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
       type: 'servicebinding.io/postgresql',
       metadata: { ownerReferences: [{ kind: 'ServiceBinding' }] },
     })
-    // Of other implementations, which know our kinds by their shape only: the binding is a service, the instance has no credential.
+    // For other implementations, which know our kinds by their shape only, the binding is a service; the instance is none.
     const key = { namespace: on.namespace, name: 'shop' }
     expect(await provisionedService(on.client, serviceBinding, key)).toEqual(values)
     expect(instance.status).not.toHaveProperty('binding')
