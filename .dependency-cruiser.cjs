@@ -266,7 +266,8 @@ module.exports = {
         'Use src/object-store, which owns keys, limits and errors of stores of objects, or src/data-services/adapters/s3 for buckets of tenants.',
       from: {
         path: '^(src|dev|test)',
-        pathNot: '^(src/(object-store|data-services/adapters/s3)/|test/integration/(bucket-store|buckets)[.]test)',
+        pathNot:
+          '^(src/(object-store|data-services/adapters/s3)/|test/integration/(bucket-store|buckets|preview-services)[.]test)',
       },
       to: { path: 'node_modules/@(aws-sdk|smithy)/' },
     },

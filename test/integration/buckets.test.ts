@@ -28,6 +28,7 @@ import { SecretString } from '../../src/lib/secret-string.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { withDataServices } from '../fixtures/data-services-fixture.ts'
+import { provisionedService } from '../fixtures/provisioned-service.ts'
 
 const minute = 60_000
 type Values = Readonly<Record<string, string>>
@@ -158,6 +159,7 @@ describe('in a shared store', () => {
     }
     const secret = await on.client.get(secrets, { namespace: on.namespace, name: 'binding-shop' })
     expect(secret).toMatchObject({ type: 'servicebinding.io/s3', metadata: { ownerReferences: [{ kind: 'ServiceBinding' }] } })
+    expect(await provisionedService(on.client, serviceBinding, { namespace: on.namespace, name: 'shop' })).toEqual(values)
     // At rest nothing is written.
     const before = on.writes.length
     for (const type of [bucket, serviceBinding]) await on.touch(type, type === bucket ? 'pictures' : 'shop')
@@ -254,9 +256,14 @@ describe('in a shared store', () => {
     expect(await get(again, 'kept')).toBe('text')
     await on.client.delete(serviceBinding, { namespace: on.namespace, name: 'shop' })
     await gone(on.client, serviceBinding, { namespace: on.namespace, name: 'shop' })
+    const finalizers = ['sekisho.dev/bucket', 'example.com/look']
+    await on.client.mergePatch(bucket, key, { metadata: { finalizers } }, { fieldManager: 'test' })
     await on.client.delete(bucket, key)
     await on.bucketReady('BucketNotEmpty')
     await on.client.mergePatch(bucket, key, { spec: { emptyWhenDeleted: true } }, { fieldManager: 'test' })
+    // What the audit log has of it: said before the object is gone.
+    await waitUntil('its end', async () => (await on.client.get(bucket, key))?.status?.end === 'Deleted' || undefined)
+    await on.client.mergePatch(bucket, key, { metadata: { finalizers: [] } }, { fieldManager: 'test' })
     await gone(on.client, bucket, key)
     await expect(asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: first['bucket'] })))).rejects.toThrow(
       'NoSuchBucket',

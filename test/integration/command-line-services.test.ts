@@ -3,8 +3,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { secrets } from '../../src/api/builtin/index.ts'
-import { ownedBindingName } from '../../src/api/services/application-services.ts'
-import { bindingSecretKeys, bindingSecretName, bindingSecretType } from '../../src/api/services/binding-secret.ts'
+import type { ResourceType } from '../../src/api/resource.ts'
+import { ownedBindingName, type ServiceUse, serviceOf } from '../../src/api/services/application-services.ts'
+import {
+  bindingSecretKeys,
+  bindingSecretName,
+  bindingSecretType,
+  bucketSecretKeys,
+} from '../../src/api/services/binding-secret.ts'
+import { bucket } from '../../src/api/services/bucket.ts'
 import { type ServiceBinding, serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
@@ -13,7 +20,7 @@ import { type People, startPeople } from '../fixtures/command-line-people.ts'
 import { clientOf, giveRightsIn } from '../fixtures/process-clients.ts'
 
 const tenant = `svc-${process.pid.toString(36)}`
-const [open, closed] = [`${tenant}-open`, `${tenant}-closed`]
+const [open, closed, store] = [`${tenant}-open`, `${tenant}-closed`, `${tenant}-store`]
 const password = 'the password of nobody'
 const services = 'services.sekisho.dev/v1alpha1'
 let people: People
@@ -52,6 +59,9 @@ beforeAll(async () => {
   dataServices = await clientOf('sekisho-data-services')
   await makeClass(open, {})
   await makeClass(closed, { tenants: { matchLabels: { tier: 'gold' } } })
+  const s3 = { endpoint: 'https://s3.test', iamEndpoint: 'https://iam.test', adminSecret: { name: 'store' } }
+  const plans = [{ name: 'small', default: true, limits: { storage: '1Gi' } }]
+  await makeClass(store, { type: 'bucket', provider: { s3 }, plans, extensions: undefined })
   for (const name of ['shop', 'report'])
     await people.admin.call('POST', applicationsPath, {
       apiVersion: 'apps.sekisho.dev/v1alpha1',
@@ -63,7 +73,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const name of [open, closed]) await people?.admin.call('DELETE', `/apis/${services}/serviceclasses/${name}`)
+  for (const name of [open, closed, store]) await people?.admin.call('DELETE', `/apis/${services}/serviceclasses/${name}`)
   await dataServices?.close()
   await people?.stop()
 })
@@ -77,17 +87,18 @@ const condition = (type: string, reason: string, generation = 1) => ({
   observedGeneration: generation,
 })
 
-/** What data-services reports of an instance. */
-async function provision(name: string, reason: string): Promise<void> {
-  const { apiVersion, kind } = serviceInstance
+/** What data-services reports of an instance or bucket. */
+async function provision(name: string, reason: string, type: ResourceType = serviceInstance, more: object = {}): Promise<void> {
+  const { apiVersion, kind } = type
   const status = {
     observedGeneration: 1,
     plan: 'small',
     usage: { storage: '120Mi', measuredAt: '2026-01-01T00:00:00Z' },
     conditions: [condition('Provisioned', reason), condition('Ready', reason)],
+    ...more,
   }
   const object = { apiVersion, kind, metadata: { namespace: tenant, name }, status }
-  await dataServices.applyStatus(serviceInstance, object, { fieldManager: 'sekisho.dev/service-instance', force: true })
+  await dataServices.applyStatus(type, object, { fieldManager: 'sekisho.dev/service-instance', force: true })
 }
 
 async function bindingOf(name: string): Promise<ServiceBinding> {
@@ -98,14 +109,15 @@ async function bindingOf(name: string): Promise<ServiceBinding> {
 async function deliver(name: string, version: number, issuedAt: string): Promise<ServiceBinding> {
   const binding = await bindingOf(name)
   const secret = bindingSecretName(name)
+  const keys = binding.spec.service.kind === 'Bucket' ? bucketSecretKeys : bindingSecretKeys
   await dataServices.apply(
     secrets,
     {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace: tenant, name: secret, ownerReferences: [ownerReference(binding, { controller: true })] },
-      type: bindingSecretType.postgresql,
-      stringData: Object.fromEntries(bindingSecretKeys.map(key => [key, `${key} ${password}`])),
+      type: bindingSecretType[binding.spec.service.kind === 'Bucket' ? 'bucket' : 'postgresql'],
+      stringData: Object.fromEntries(keys.map(key => [key, `${key} ${password}`])),
     },
     { fieldManager: 'sekisho.dev/service-binding', force: true },
   )
@@ -123,7 +135,7 @@ async function deliver(name: string, version: number, issuedAt: string): Promise
   return binding
 }
 
-async function makeBinding(application: string, entry: { name: string; instance: string; access: 'ReadWrite' }): Promise<string> {
+async function makeBinding(application: string, entry: ServiceUse): Promise<string> {
   const owner = (await people.admin.call('GET', `${applicationsPath}/${application}`)) as { metadata: { uid: string } }
   const name = ownedBindingName(application, entry)
   await people.admin.call('POST', path('servicebindings'), {
@@ -141,7 +153,7 @@ async function makeBinding(application: string, entry: { name: string; instance:
         },
       ],
     },
-    spec: { service: { kind: 'ServiceInstance', name: entry.instance } },
+    spec: { service: serviceOf(entry), access: entry.access, ...(entry.prefix && { prefix: entry.prefix }) },
   })
   return name
 }
@@ -293,6 +305,53 @@ describe('a developer', () => {
     await sekisho('create', 'scratch', '--class', open, '--when-deleted', 'Delete')
     expect((await sekisho('delete', 'scratch')).err).toContain('say so with --delete-data')
     expect((await sekisho('delete', 'scratch', '--delete-data')).out).toContain('its data are deleted, too')
+  })
+})
+
+describe('a developer, of a bucket', () => {
+  const entry: ServiceUse = { name: 'pictures', bucket: 'pictures', access: 'WriteOnly', prefix: 'inbox/' }
+  const binding = ownedBindingName('shop', entry)
+
+  test('makes one, gives it to an Application with a prefix, and sees what is in it and never the key', async () => {
+    expect((await sekisho('create', 'pictures', '--class', store, '--extension', 'pg_trgm')).err).toContain('extension')
+    expect((await sekisho('create', 'pictures', '--class', store)).out).toContain(
+      'bucket pictures created. Next: sekisho services attach pictures APPLICATION',
+    )
+    expect(await people.admin.call('GET', path('buckets', 'pictures'))).toMatchObject({
+      kind: 'Bucket',
+      spec: { class: store, whenDeleted: 'Keep', emptyWhenDeleted: false },
+    })
+    const usage = { storage: '3Mi', objects: 12, measuredAt: '2026-01-01T00:00:00Z' }
+    await provision('pictures', 'Provisioned', bucket, { bucket: 'b2x', endpoint: 'https://s3.test', region: 'us-east-1', usage })
+    const attaching = sekisho('attach', 'pictures', 'shop', '--access', 'WriteOnly', '--prefix', 'inbox/', '--wait')
+    await waitUntil('the entry', async () => (await entries('shop')) !== undefined || undefined)
+    expect(await entries('shop')).toEqual([entry])
+    expect(await makeBinding('shop', entry)).toBe(binding)
+    await deliver(binding, 1, '2026-01-01T00:00:00Z')
+    expect(await attaching).toMatchObject({ code: 0, out: expect.stringContaining('the credential is delivered') })
+    expect(await json('list')).toMatchObject([
+      { service: 'pictures', class: store, plan: 'small', ready: true, usedBy: [{ application: 'shop', entry: 'pictures' }] },
+    ])
+    const info = await sekisho('info', 'pictures')
+    expect(info.out).toMatch(/space +3Mi of 1Gi/)
+    expect(info.out).toMatch(/objects +12/)
+    expect(info.out).toContain(`${binding}`)
+    for (const text of [info.out, (await sekisho('info', 'pictures', '-o', 'json')).out]) expect(text).not.toContain(password)
+  })
+
+  test('has another key, and takes it away and deletes it, as with a database', async () => {
+    const rotating = sekisho('rotate', 'pictures')
+    await waitUntil('the time', async () => (await bindingOf(binding)).spec.rotate)
+    await deliver(binding, 2, new Date().toISOString())
+    expect(await rotating).toMatchObject({ code: 0, out: expect.stringContaining('version 2 is delivered') })
+    expect((await sekisho('delete', 'pictures')).err).toContain('sekisho services detach pictures shop')
+    expect((await sekisho('detach', 'pictures', 'shop')).out).toContain('shop does not use pictures any more')
+    await people.admin.call('DELETE', path('servicebindings', binding))
+    expect(await sekisho('delete', 'pictures', '--wait')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('bucket pictures is deleted'),
+    })
+    expect(await json('list')).toEqual([])
   })
 })
 

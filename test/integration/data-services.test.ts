@@ -17,6 +17,7 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { withDataServices } from '../fixtures/data-services-fixture.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
+import { provisionedService } from '../fixtures/provisioned-service.ts'
 
 const fieldManager = 'test'
 const minute = 60_000
@@ -118,6 +119,19 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
       type: 'servicebinding.io/postgresql',
       metadata: { ownerReferences: [{ kind: 'ServiceBinding' }] },
     })
+    // For other implementations, which know our kinds by their shape only, the binding is a service; the instance is none.
+    const key = { namespace: on.namespace, name: 'shop' }
+    expect(await provisionedService(on.client, serviceBinding, key)).toEqual(values)
+    expect(instance.status).not.toHaveProperty('binding')
+    // What others want an owner for, ReadWrite has: docs/adr/0112-the-provisioned-service-is-the-binding.md
+    for (const statement of [
+      'CREATE SCHEMA more',
+      'CREATE TABLE more.t (id int)',
+      'CREATE EXTENSION citext',
+      'ALTER TABLE orders ADD b int',
+      'DROP TABLE more.t',
+    ])
+      await query(values['uri'] ?? '', statement)
     // At rest nothing is written.
     const before = on.writes.length
     for (const type of [serviceInstance, serviceBinding]) await on.touch(type, type === serviceInstance ? 'db' : 'shop')

@@ -1,22 +1,25 @@
-// Previews that have a database for themselves: made before they need it, used by nobody else, gone with them. The controllers
-// of previews and data-services with their ServiceAccounts, real git, a real API server and a real PostgreSQL against the GitHub
-// emulator. The tests act as kpack, the grant controller, the kubelet and the broker that wakes.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+// Previews that have a database or a bucket for themselves: made before they need it, used by nobody else, gone with them. The
+// controllers of previews and data-services with their ServiceAccounts, real git, a real API server, a real PostgreSQL and a real
+// store against the GitHub emulator. The tests act as kpack, the grant controller, the kubelet and the broker that wakes.
+import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
-import { previewInstanceName } from '../../src/api/apps/app-pipeline/services.ts'
+import { startVersitygw } from '../../dev/versitygw/start-versitygw.ts'
+import { previewServiceName } from '../../src/api/apps/app-pipeline/services.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { application } from '../../src/api/apps/application.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
 import { labels } from '../../src/api/names.ts'
-import { ownedBindingName } from '../../src/api/services/application-services.ts'
+import { ownedBindingName, type ServiceUse } from '../../src/api/services/application-services.ts'
 import { bindingSecretName } from '../../src/api/services/binding-secret.ts'
+import { type Bucket, bucket } from '../../src/api/services/bucket.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { type ServiceInstance, serviceInstance } from '../../src/api/services/service-instance.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
-import { type DatabaseServices, query, startDatabaseServices } from '../fixtures/database-services.ts'
+import { type DatabaseServices, query, startBucketServices, startDatabaseServices } from '../fixtures/database-services.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn } from '../fixtures/pull-requests.ts'
@@ -34,6 +37,86 @@ const { push, open, pullOf, actionOf, fork, hub } = actsOn(
 const processes = [{ name: 'web', port: 3000, replicas: 0 }]
 
 type Fixture = Previews & DatabaseServices & { readonly template: (more?: object) => { readonly template: object } }
+
+type Opened = { readonly number: number; readonly commit: string }
+
+async function opened(fixture: Previews, branch = 'feature'): Promise<Opened> {
+  const commit = await push('dave', 'acme/shop', branch, branch)
+  const { number } = await open('dave', branch)
+  await fixture.wakePipeline()
+  return { number, commit }
+}
+
+const setState = (number: number, state: 'open' | 'closed') => setPullRequestState(actionOf('dave'), pullOf(number), state)
+
+/** What the Secret holds that the pods of the preview have. */
+async function credential({ client, namespace }: Previews, number: number, use: ServiceUse): Promise<Record<string, string>> {
+  const name = ownedBindingName(`shop-pr-${number}`, use)
+  await readyReason(client, serviceBinding, { namespace, name }, 'Delivered')
+  const secret = await client.get(secrets, { namespace, name: bindingSecretName(name) })
+  const plain = (value: string): string => Buffer.from(value, 'base64').toString('utf8')
+  return Object.fromEntries(Object.entries(secret?.data ?? {}).map(([key, value]) => [key, plain(value)]))
+}
+
+test('a bucket of its own is there before the preview runs, and is gone with every object in it', async () => {
+  const store = await startVersitygw()
+  onTestFinished(store.stop)
+  const fixture = await startPipelineFixture(renderer, { hub: hub(), changes: {} })
+  await startBucketServices(store, fixture)
+  const { client, namespace, chart } = fixture
+  const web = { chart, processes, services: [{ name: 'pictures', bucket: 'shared' }] }
+  const services = [{ name: 'pictures', class: namespace, parameters: { bucket: { versioning: true } } }]
+  const postgresql = { postgresql: { extensions: ['pg_trgm'] } }
+  const wrong = { application: web, build: {}, services: [{ name: 'pictures', class: namespace, parameters: postgresql }] }
+  await expect(fixture.applyPipeline({ template: wrong })).rejects.toThrow(/parameters of an entry of services are those of/)
+  await fixture.applyPipeline({ template: { application: web, build: {}, services } })
+
+  const { number, commit } = await opened(fixture)
+  const made = await waitUntil('the bucket of the preview', async (): Promise<Bucket> => {
+    const [found] = await client.list(bucket, { namespace })
+    if (found?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return found
+    throw new Error(JSON.stringify(found?.status))
+  })
+  expect(made.spec).toEqual({ class: namespace, versioning: true, whenDeleted: 'Delete', emptyWhenDeleted: true })
+  expect(made.metadata.labels?.[labels.pullRequest]).toBe(String(number))
+  await fixture.approve(`shop-pr-${number}`)
+  await fixture.endBuild(await fixture.buildOf(commit), succeeded(1))
+  const use = { name: 'pictures', bucket: made.metadata.name, access: 'ReadWrite' as const }
+  const values = await credential(fixture, number, use)
+  const app = await client.get(application, { namespace, name: `shop-pr-${number}` })
+  expect(app?.spec.services).toEqual([use])
+
+  const openStore = (accessKeyId = '', secretAccessKey = ''): S3Client => {
+    const credentials = { accessKeyId, secretAccessKey }
+    const s3 = new S3Client({ endpoint: store.endpoint.href, region: store.region, forcePathStyle: true, credentials })
+    onTestFinished(() => s3.destroy())
+    return s3
+  }
+  const own = openStore(values['access-key-id'], values['secret-access-key'])
+  await own.send(new PutObjectCommand({ Bucket: values['bucket'], Key: 'a', Body: 'first' }))
+  await own.send(new PutObjectCommand({ Bucket: values['bucket'], Key: 'a', Body: 'second' }))
+
+  // Nobody keeps what comes from a pull request: its Bucket is the platform's.
+  await setState(number, 'closed')
+  await fixture.wakePipeline()
+  await waitUntil('it is gone', async () => (await client.list(bucket, { namespace })).length === 0)
+  const { accessKeyId, secretAccessKey } = store.key
+  const { Buckets = [] } = await openStore(accessKeyId, secretAccessKey.reveal()).send(new ListBucketsCommand({}))
+  expect(Buckets.filter(({ Name }) => Name === values['bucket'])).toEqual([])
+  expect(await fixture.existing()).toEqual([])
+
+  // The name that the next one needs may be taken: that is said, and what somebody made is not touched.
+  const pipeline = await client.get(appPipeline, { namespace, name: 'shop' })
+  const next = number + 1
+  const name = previewServiceName(pipeline?.metadata ?? { name: '' }, next, { name: 'pictures', class: namespace })
+  await put(client, bucket, { namespace, name }, { spec: { class: namespace } })
+  expect((await opened(fixture, 'next')).number).toBe(next)
+  await waitUntil('the conflict is said', async () => {
+    const found = (await client.get(appPipeline, { namespace, name: 'shop' }))?.status?.previews?.find(one => one.number === next)
+    return found?.reason === 'NameConflict' || undefined
+  })
+  expect((await client.get(bucket, { namespace, name }))?.metadata.ownerReferences).toBeUndefined()
+})
 
 describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with a database of its own', () => {
   let postgres: TestPostgres
@@ -68,22 +151,9 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
       throw new Error(JSON.stringify(found?.status))
     })
 
-  async function opened(fixture: Previews, branch = 'feature') {
-    const commit = await push('dave', 'acme/shop', branch, branch)
-    const { number } = await open('dave', branch)
-    await fixture.wakePipeline()
-    return { number, commit }
-  }
-
-  const setState = (number: number, state: 'open' | 'closed') => setPullRequestState(actionOf('dave'), pullOf(number), state)
-
   /** With the credential in the Secret that the pods of the preview have. */
-  async function uriOf({ client, namespace }: Previews, number: number, instance: ServiceInstance): Promise<string> {
-    const use = { name: 'db', instance: instance.metadata.name, access: 'ReadWrite' as const }
-    const name = ownedBindingName(`shop-pr-${number}`, use)
-    await readyReason(client, serviceBinding, { namespace, name }, 'Delivered')
-    const secret = await client.get(secrets, { namespace, name: bindingSecretName(name) })
-    return Buffer.from(secret?.data?.['uri'] ?? '', 'base64').toString('utf8')
+  async function uriOf(fixture: Previews, number: number, { metadata: { name } }: ServiceInstance): Promise<string> {
+    return (await credential(fixture, number, { name: 'db', instance: name, access: 'ReadWrite' }))['uri'] ?? ''
   }
 
   async function untilNothingIsLeft(fixture: Fixture): Promise<void> {
@@ -175,7 +245,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
 
     const pipeline = await client.get(appPipeline, { namespace, name: 'shop' })
     const third = second.number + 1
-    const taken = previewInstanceName(pipeline?.metadata ?? { name: '' }, third, { name: 'db', class: namespace })
+    const taken = previewServiceName(pipeline?.metadata ?? { name: '' }, third, { name: 'db', class: namespace })
     await put(client, serviceInstance, { namespace, name: taken }, { spec: { class: namespace } })
     expect((await opened(fixture, 'third')).number).toBe(third)
     expect(await says(third, 'NameConflict')).toMatchObject({ state: 'Failed' })

@@ -1,8 +1,9 @@
 // What data-services reports, in the audit log: on a real API server as the controllers' ServiceAccount, and before the objects
 // are gone. The test is the process data-services, with its ServiceAccount.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { bucket } from '../../src/api/services/bucket.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
-import { bindingFinalizer, recordFinalizer } from '../../src/api/services/service-finalizers.ts'
+import { bindingFinalizer, bucketFinalizer, recordFinalizer } from '../../src/api/services/service-finalizers.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { createServiceRecordControllers } from '../../src/controllers/service-records/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
@@ -46,7 +47,7 @@ async function running(audit: Log = store.audit) {
   const read = async () => (await client.get(serviceBinding, key)) ?? expect.fail('there is no ServiceBinding')
   await addFinalizer(dataServices, serviceBinding, await read(), bindingFinalizer)
   return {
-    ...{ client, key, namespace, start, stop, read },
+    ...{ client, dataServices, key, namespace, start, stop, read },
     report: (status: object) =>
       dataServices.applyStatus(serviceBinding, { apiVersion, kind, metadata: key, status }, { fieldManager, force: true }),
     async end() {
@@ -124,4 +125,31 @@ test('an instance of which nothing was made is gone without a record', async () 
   await on.client.delete(serviceInstance, key)
   await gone(on.client, serviceInstance, key)
   expect(await on.entries()).toEqual([])
+})
+
+test('a bucket that was made and kept is recorded, and goes when the log has its end', async () => {
+  const { client, dataServices, namespace, entries } = await running()
+  const { apiVersion, kind } = bucket
+  const key = { namespace, name: 'pictures' }
+  await client.apply(bucket, { apiVersion, kind, metadata: key, spec: { class: 'absent' } }, { fieldManager })
+  const read = async () => (await client.get(bucket, key)) ?? expect.fail('there is no Bucket')
+  await addFinalizer(dataServices, bucket, await read(), bucketFinalizer)
+  const provisioned = { type: 'Provisioned', status: 'True', reason: 'Provisioned', message: 'x' }
+  const conditions = [{ ...provisioned, lastTransitionTime: time(0), observedGeneration: 1 }]
+  const report = (more: object = {}) => {
+    const status = { externalId: 'b1', bucket: 'b1', plan: 'small', conditions, ...more }
+    return dataServices.applyStatus(bucket, { apiVersion, kind, metadata: key, status }, { fieldManager, force: true })
+  }
+  await report()
+  await waitUntil('its record', async () => (await entries()).length === 1 || undefined)
+  await client.delete(bucket, key)
+  await report({ end: 'Kept' })
+  await removeFinalizer(dataServices, bucket, await read(), bucketFinalizer)
+  await gone(client, bucket, key)
+  const records = await store.audit.list({ namespace, limit: 100 })
+  expect(records.map(({ action, object }) => `${action} ${object}`).toSorted()).toEqual([
+    `service.kept Bucket/${namespace}/pictures`,
+    `service.provisioned Bucket/${namespace}/pictures`,
+  ])
+  expect(records[0]?.details).toMatchObject({ class: 'absent', plan: 'small', bucket: 'b1' })
 })

@@ -163,6 +163,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'application-chart': ['src/controllers/application-chart/**', 'src/services/charts/**'],
   'broker-halt': ['src/broker/people/halt*'],
   'broker-onboarding': ['src/broker/onboarding/**'],
+  'bucket-records': ['src/controllers/service-records/**'],
   'cluster-github-app': ['src/controllers/cluster-github-app/**'],
   'cluster-grant-policy': ['src/controllers/grant-policy/**'],
   'domain-claim': ['src/controllers/domain-claim/**', 'src/controllers/application/domains/**'],

@@ -16,7 +16,7 @@ export const ownsApplications: OwnsApplications = { noun: 'preview', setBy: 'spe
 const reasons = defineReasons(
   {
     progress: {
-      WaitingForService: 'A ServiceInstance of the preview is being made. The message has how far it is.',
+      WaitingForService: 'A ServiceInstance or Bucket of the preview is being made. The message has how far it is.',
     },
     ready: {
       Listed:
@@ -34,7 +34,7 @@ const reasons = defineReasons(
         'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
       TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
       ServiceNotUsable:
-        'A ServiceInstance of the preview cannot go on by itself. The message has its reason; correct `spec.template.services`, or ask a platform admin.',
+        'A ServiceInstance or Bucket of the preview cannot go on by itself. The message has its reason; correct `spec.template.services`, or ask a platform admin.',
       ServiceNotForIsolated:
         'The pull request is of a fork, and the ServiceClass of an entry of `spec.template.services` that `public.services` names is not offered to code that is not trusted. Remove the name there, or ask a platform admin.',
       PullRequestClosed: 'The pull request is closed or merged.',

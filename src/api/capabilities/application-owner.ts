@@ -35,12 +35,12 @@ export function ownedReasonDefinitions({ noun }: Pick<OwnsApplications, 'noun'>)
       NewCommit: 'There is a newer commit than the one that is built or runs.',
     },
     person: {
-      NameConflict: `An Application, a RemoteSync or a ServiceInstance with the name of a ${noun} exists and does not belong to this object. Delete or rename it. The message names it.`,
+      NameConflict: `An Application, a RemoteSync, a ServiceInstance or a Bucket with the name of a ${noun} exists and does not belong to this object. Delete or rename it. The message names it.`,
       QuotaExceeded:
-        'The tenant may not have more Applications, RemoteSyncs or ServiceInstances. Delete what is not used, lower what this object asks for, or ask a platform admin.',
+        'The tenant may not have more Applications, RemoteSyncs, ServiceInstances or Buckets. Delete what is not used, lower what this object asks for, or ask a platform admin.',
     },
     failed: {
-      RefusedByCluster: `The API server refused the Application, the RemoteSync or a ServiceInstance of a ${noun}. The message names the cause.`,
+      RefusedByCluster: `The API server refused the Application, the RemoteSync or a service of a ${noun}. The message names the cause.`,
     },
   })
 }

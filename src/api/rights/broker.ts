@@ -92,7 +92,13 @@ export const brokerRights: readonly Right[] = [
     usedBy: [pages, offboard],
   },
   { place: 'application', group: `apps.${domain}`, resources: ['releases'], verbs: ['list'], usedBy: [pages] },
-  { place: 'application', group: `services.${domain}`, resources: ['serviceinstances'], verbs: ['list'], usedBy: [services] },
+  {
+    place: 'application',
+    group: `services.${domain}`,
+    resources: ['serviceinstances', 'buckets'],
+    verbs: ['list'],
+    usedBy: [services],
+  },
 
   {
     place: 'application',

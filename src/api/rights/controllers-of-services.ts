@@ -1,4 +1,4 @@
-// What the controllers may do about the services of Applications: they make ServiceBindings, the ServiceInstances of previews,
+// What the controllers may do about the services of Applications: they make ServiceBindings, the services of previews,
 // and read what is said of them. The credentials are of the process data-services.
 import { domain } from '../kind.ts'
 import { bindingSecretPrefix } from '../services/binding-secret.ts'
@@ -45,16 +45,16 @@ export const controllersRightsOfServices: readonly Right[] = [
   {
     place: 'application',
     group: `services.${domain}`,
-    resources: ['serviceinstances', 'servicebindings'],
+    resources: ['serviceinstances', 'buckets', 'servicebindings'],
     verbs: ['patch'],
-    usedBy: ['src/controllers/service-records/reconcile.ts'],
+    usedBy: [serviceRecords],
   },
   {
     place: 'application',
     group: `services.${domain}`,
-    resources: ['serviceinstances'],
+    resources: ['serviceinstances', 'buckets'],
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: ['src/controllers/app-pipeline/apply-previews.ts'],
+    usedBy: ['src/controllers/app-pipeline/preview/own-services.ts'],
   },
   // The policies by which pods reach the servers of their services.
   {

@@ -43,7 +43,8 @@ const reasons = defineReasons(
 /** Reasons of the conditions. */
 export const bucketReasons = reasons.names
 
-const corsField = list(
+/** `spec.cors`, and of a preview's own bucket. */
+export const corsField = list(
   object(
     {
       origins: list(
@@ -85,6 +86,12 @@ const corsField = list(
   },
 )
 
+/** `spec.versioning`, and of a preview's own bucket. */
+export const versioningField = flag({
+  description:
+    'Whether the store keeps former versions of objects. When omitted it stays as it is, at first off; `false` ends it for new versions. The store must have the capability.',
+})
+
 export const bucket = defineKind({
   group: 'services',
   kind: 'Bucket',
@@ -124,12 +131,7 @@ export const bucket = defineKind({
           ],
         }),
       ),
-      versioning: optional(
-        flag({
-          description:
-            'Whether the store keeps former versions of objects. When omitted it stays as it is, at first off; `false` ends it for new versions. The store must have the capability.',
-        }),
-      ),
+      versioning: optional(versioningField),
       cors: optional(corsField),
       whenDeleted: choice(['Keep', 'Delete'], {
         description:
@@ -166,6 +168,11 @@ export const bucket = defineKind({
     endpoint: optional(text({ description: 'The URL of the store, for clients of S3.', max: 512 })),
     region: optional(text({ description: 'The region that clients of S3 sign for.', max: 63 })),
     plan: optional(text({ description: 'The plan that the bucket has.', max: 63 })),
+    end: optional(
+      choice(['Kept', 'Deleted'], {
+        description: 'What became of the bucket in the store, once this object is being deleted.',
+      }),
+    ),
     usage: optional(
       object(
         {

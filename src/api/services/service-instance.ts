@@ -48,25 +48,23 @@ export const planOfInstanceField = text({
   pattern: dnsLabel,
 })
 
-/** `spec.parameters`. */
-export const instanceParametersField = object(
+/** `spec.parameters.postgresql`. */
+export const databaseParametersField = object(
   {
-    postgresql: optional(
-      object(
-        {
-          extensions: optional(
-            list(databaseExtensionField, {
-              description:
-                'Extensions that the database has, beside those that applications create themselves. The ServiceClass must allow them. What is taken out of the list stays in the database.',
-              max: 32,
-              unique: 'set',
-            }),
-          ),
-        },
-        { description: 'For ServiceClasses of type `postgresql`.' },
-      ),
+    extensions: optional(
+      list(databaseExtensionField, {
+        description:
+          'Extensions that the database has, beside those that applications create themselves. The ServiceClass must allow them. What is taken out of the list stays in the database.',
+        max: 32,
+        unique: 'set',
+      }),
     ),
   },
+  { description: 'For ServiceClasses of type `postgresql`.' },
+)
+
+const parametersField = object(
+  { postgresql: optional(databaseParametersField) },
   { description: 'How the instance is made, by the type of the ServiceClass.' },
 )
 
@@ -91,7 +89,7 @@ export const serviceInstance = defineKind({
         pattern: dnsLabel,
       }),
       plan: optional(planOfInstanceField),
-      parameters: optional(instanceParametersField),
+      parameters: optional(parametersField),
       whenDeleted: choice(['Keep', 'Delete'], {
         description:
           'What happens to the data when this object is deleted. `Keep`: it stays on the server without a credential, and an instance of the same name in this namespace finds it again. `Delete`: it is deleted, too.',

@@ -9,6 +9,7 @@ import { grantApproval } from '../../api/github/grant-approval.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { buildLogAccess } from '../../api/names.ts'
+import { bucket } from '../../api/services/bucket.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { AccessQuestion, AccessReviews } from '../people/access-reviews.ts'
@@ -31,6 +32,7 @@ const questions = (namespace: string, tenantName: string) => ({
   applications: on(application, 'list', namespace),
   releases: on(release, 'list', namespace),
   services: on(serviceInstance, 'list', namespace),
+  buckets: on(bucket, 'list', namespace),
   remoteSyncs: on(remoteSync, 'list', namespace),
   pipelines: on(appPipeline, 'list', namespace),
   builds: { ...buildLogAccess, namespace },
@@ -50,6 +52,7 @@ export const noAccess: TenantAccess = {
   applications: false,
   releases: false,
   services: false,
+  buckets: false,
   remoteSyncs: false,
   pipelines: false,
   builds: false,

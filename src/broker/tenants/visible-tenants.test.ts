@@ -85,9 +85,13 @@ beforeEach(() => {
       },
     },
     services: {
-      list: async () => {
+      instances: async () => {
         read.push('serviceinstances')
         return { items: [named('shop-db') as never], more: false }
+      },
+      buckets: async () => {
+        read.push('buckets')
+        return { items: [named('pictures') as never], more: false }
       },
     },
     haltOf: () => undefined,
@@ -99,6 +103,7 @@ describe('a tenant', () => {
   test.each([
     ['list applications', 'applications'],
     ['list serviceinstances', 'serviceinstances'],
+    ['list buckets', 'buckets'],
     ['list remotesyncs', 'remotesyncs'],
     ['list apppipelines', 'apppipelines'],
     ['list installations', 'installations'],
@@ -189,7 +194,7 @@ describe('while the API server does not answer', () => {
       ...{ installations: cacheOf('x', []), remoteSyncs: cacheOf('x', []), pipelines: cacheOf('x', [named('shop')]) },
       grants: cacheOf('x', []),
       applications: { list: failing, get: failing, releases: failing },
-      services: { list: failing },
+      services: { instances: failing, buckets: failing },
       builds: { list: async () => Promise.reject(new AppError('not_found', 'the right ended')) },
       haltOf: () => undefined,
     })
@@ -197,7 +202,7 @@ describe('while the API server does not answer', () => {
   test('Applications are said to be unread, never to be none, and what is known is shown', async () => {
     const view = await away().find(someone, 'acme')
     expect(view.applications).toBe('unread')
-    expect(view.services).toBe('unread')
+    expect([view.services, view.buckets]).toEqual(['unread', 'unread'])
     expect(view.pipelines?.items).toHaveLength(1)
     expect(view).not.toHaveProperty('builds')
   })

@@ -10,6 +10,7 @@ import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { isOwned } from '../../api/registry.ts'
+import type { Bucket } from '../../api/services/bucket.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -43,6 +44,7 @@ export type TenantView = {
   readonly applications?: Bounded<Application> | 'unread'
   /** The same. */
   readonly services?: Bounded<ServiceInstance> | 'unread'
+  readonly buckets?: Bounded<Bucket> | 'unread'
   readonly remoteSyncs?: Bounded<RemoteSync>
   readonly pipelines?: Bounded<AppPipeline>
   readonly builds?: BuildList
@@ -151,15 +153,17 @@ async function parts(
   identity: Identity,
   { namespace, access }: { readonly namespace: string; readonly access: TenantAccess },
 ): Promise<Omit<TenantView, 'tenant' | 'role' | 'access' | 'halt'>> {
-  const [listed, served, built] = await Promise.all([
+  const [listed, served, stored, built] = await Promise.all([
     access.applications ? applications.list(namespace).catch(unread) : undefined,
-    access.services ? services.list(namespace).catch(unread) : undefined,
+    access.services ? services.instances(namespace).catch(unread) : undefined,
+    access.buckets ? services.buckets(namespace).catch(unread) : undefined,
     access.builds ? builds.list(identity, namespace, { limit: maxBuilds }).catch(unlessRefused) : undefined,
   ])
   return {
     ...(access.installations ? { installations: byName(installations.list(namespace)) } : {}),
     ...(listed && { applications: listed }),
     ...(served && { services: served }),
+    ...(stored && { buckets: stored }),
     ...(access.remoteSyncs
       ? { remoteSyncs: bounded(byName(remoteSyncs.list(namespace).filter(sync => !isOwned(sync))), maxListed) }
       : {}),

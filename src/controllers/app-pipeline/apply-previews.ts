@@ -3,8 +3,8 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
+import { serviceOf } from '../../api/services/application-services.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
-import { type ServiceInstance, serviceInstance as serviceInstances } from '../../api/services/service-instance.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { uidOf } from '../../kube/object/owner.ts'
@@ -15,10 +15,10 @@ import { removeOwned, removePart } from '../kit/owned-application/remove-owned.t
 import { isLeaving } from '../kit/owned-application/state.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Entry, Standing } from './choose.ts'
-import { desiredApplication, desiredInstances, desiredRemoteSync, instanceFactsOf, type PreviewFacts } from './desired.ts'
+import { desiredApplication, desiredRemoteSync, desiredServices, type PreviewFacts, serviceFactsOf } from './desired.ts'
 import type { Preview } from './gather.ts'
 import { isBehind } from './preview/behind.ts'
-import { isDeleted, split, wall } from './preview/instances.ts'
+import { isDeleted, isService, type PreviewService, serviceType, split, wall } from './preview/own-services.ts'
 import type { BranchTip, KnownPullRequests } from './pull-requests/known.ts'
 
 export type ApplyDeps = {
@@ -57,8 +57,8 @@ export async function applyPreviews(deps: ApplyDeps, wanted: ToApply, signal: Ab
     const { application, remoteSync } = preview ?? {}
     const facts = { pipeline, repository: known.repository, pull, paused, ingress: deps.ingress, application, remoteSync }
     const standing =
-      wall(instanceFactsOf(facts), classes) ??
-      (await keepPreview(deps, { ...facts, instances: preview?.instances ?? [] }, known.tips.get(pull.baseBranch)))
+      wall(serviceFactsOf(facts), classes) ??
+      (await keepPreview(deps, { ...facts, services: preview?.services ?? [] }, known.tips.get(pull.baseBranch)))
     if (standing !== undefined) refused.set(entry.number, standing)
   }
   return { refused, waits }
@@ -72,13 +72,13 @@ function mustLeave({ action, preview, pull }: Entry, { pipeline, known }: ToAppl
   if (preview === undefined) return false
   if (action === 'remove' || isEnding(preview.application)) return true
   if (action !== 'keep' || pull === undefined || known === undefined) return false
-  return split(preview.instances, instanceFactsOf({ pipeline, repository: known.repository, pull })).current.some(isDeleted)
+  return split(preview.services, serviceFactsOf({ pipeline, repository: known.repository, pull })).current.some(isDeleted)
 }
 
 /** A service that it uses was deleted before it: a hook that waits for one would wait in vain. */
-function usesEnded({ application, instances }: Preview): boolean {
-  const used = new Set(application?.spec.services?.map(({ instance }) => instance))
-  return instances.some(instance => isDeleted(instance) && used.has(instance.metadata.name))
+function usesEnded({ application, services }: Preview): boolean {
+  const used = application?.spec.services?.map(serviceOf) ?? []
+  return services.some(service => isDeleted(service) && used.some(one => isService(service, one)))
 }
 
 /** Resolves to how long hooks may still take. @throws KubeError */
@@ -93,31 +93,32 @@ export async function removePreviews(
     const hook = usesEnded(preview) ? undefined : spec.hooks?.deleted
     const ofHook = await removeOwned({ client, clock, fieldManager, hook }, [preview])
     waits.push(...ofHook)
-    if (ofHook.length === 0) await removeInstances(deps, preview.instances)
+    if (ofHook.length === 0) await removeServices(deps, preview.services)
   }
   return waits
 }
 
 /** They end, with their data, when no credential of them is left. */
-async function removeInstances({ client }: Pick<ApplyDeps, 'client'>, instances: readonly ServiceInstance[]): Promise<void> {
-  for (const instance of instances) await removePart({ client }, serviceInstances, instance)
+async function removeServices({ client }: Pick<ApplyDeps, 'client'>, services: readonly PreviewService[]): Promise<void> {
+  for (const service of services) await removePart({ client }, serviceType(service), service)
 }
 
-type KeptFacts = PreviewFacts & { readonly instances: readonly ServiceInstance[] }
+type KeptFacts = PreviewFacts & { readonly services: readonly PreviewService[] }
 
 /** The services first: the Application waits for its own. Resolves to why the API server refuses a part of it. */
 async function keepPreview(deps: ApplyDeps, facts: KeptFacts, tip: BranchTip | undefined): Promise<Standing | undefined> {
   const { client, fieldManager } = deps
   const write = { client, fieldManager, owner: facts.pipeline }
-  for (const wanted of desiredInstances(facts)) {
-    const cached = facts.instances.find(({ metadata }) => metadata.name === wanted.metadata.name)
-    const instance = await ensurePart(write, serviceInstances, cached, wanted)
-    if (instance.kind === 'refused') return instance.standing
+  for (const { kind, manifest } of desiredServices(facts)) {
+    const { name } = manifest.metadata
+    const cached = facts.services.find(service => isService(service, { kind, name }))
+    const service = await ensurePart(write, serviceType({ kind }), cached, manifest)
+    if (service.kind === 'refused') return service.standing
   }
   const desired = { application: desiredApplication(facts), remoteSync: desiredRemoteSync(facts) }
   const kept = await ensureOwned(write, facts, desired)
   if (kept.kind === 'refused') return kept.standing
-  await removeInstances(deps, split(facts.instances, instanceFactsOf(facts)).former)
+  await removeServices(deps, split(facts.services, serviceFactsOf(facts)).former)
   const { remoteSync } = kept
   if (!facts.paused && remoteSync?.changed === false) await wake(deps, remoteSync.object, facts.pull.headCommit, tip)
   return undefined

@@ -4,7 +4,7 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { desiredHashAnnotation, isAsDesired } from '../kit/owned-application/manifest.ts'
-import { desiredApplication, desiredInstances, desiredRemoteSync, type PreviewFacts } from './desired.ts'
+import { desiredApplication, desiredRemoteSync, desiredServices, type PreviewFacts } from './desired.ts'
 import { pipeline, preview, pull, repository } from './testing/app-pipeline.ts'
 
 function facts(changes: Partial<PreviewFacts> = {}, spec: Partial<AppPipeline['spec']> = {}): PreviewFacts {
@@ -99,13 +99,26 @@ test('the volumes of a preview go with it: the next one of the name may be of a 
   ])
 })
 
+test('a bucket of its own goes with all objects in it, and is as the template says', () => {
+  const { template } = pipeline().spec
+  const use = { name: 'pictures', bucket: 'shared', access: 'WriteOnly' as const, prefix: 'in/' }
+  const cors = [{ origins: ['*'], methods: ['PUT' as const] }]
+  const services = [{ name: 'pictures', class: 'bucket', parameters: { bucket: { cors, versioning: true } } }]
+  const given = facts({}, { template: { ...template, application: { ...template.application, services: [use] }, services } })
+  const [own, ...others] = desiredServices(given)
+  expect([own?.kind, own?.manifest.kind, others]).toEqual(['Bucket', 'Bucket', []])
+  const spec = { class: 'bucket', cors, versioning: true, emptyWhenDeleted: true, whenDeleted: 'Delete' }
+  expect(own?.manifest.spec).toEqual(spec)
+  expect(desiredApplication(given).spec['services']).toEqual([{ ...use, bucket: own?.manifest.metadata.name }])
+})
+
 test('a service of its own is the preview’s: its Application names it, and its data go with it', () => {
   const { template } = pipeline().spec
   const application = { ...template.application, services: [{ name: 'db', instance: 'shared', access: 'ReadWrite' as const }] }
   const parameters = { postgresql: { extensions: ['pgcrypto' as const] } }
   const services = [{ name: 'db', class: 'postgresql', plan: 'small', parameters }]
   const given = facts({}, { template: { ...template, application, services } })
-  const [instance, ...others] = desiredInstances(given)
+  const [instance, ...others] = desiredServices(given).map(({ manifest }) => manifest)
   expect(others).toEqual([])
   const { name: _name, annotations: _hash, ...place } = desiredApplication(given).metadata
   expect(instance?.metadata).toMatchObject(place)
@@ -115,7 +128,7 @@ test('a service of its own is the preview’s: its Application names it, and its
   ])
   // Of a fork, which may not have it, nothing.
   const theirs = { ...given, pull: pull(12, { headRepository: 9 }) }
-  expect([desiredInstances(theirs), desiredApplication(theirs).spec['services']]).toEqual([[], []])
+  expect([desiredServices(theirs), desiredApplication(theirs).spec['services']]).toEqual([[], []])
 })
 
 describe('the RemoteSync', () => {

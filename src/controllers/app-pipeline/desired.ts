@@ -8,13 +8,13 @@ import { type Application, application as applications } from '../../api/apps/ap
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import { followedRepository } from '../../api/capabilities/repository-follower.ts'
 import { labels, previewName } from '../../api/names.ts'
-import { serviceInstance as serviceInstances } from '../../api/services/service-instance.ts'
+import type { BoundKind } from '../../api/services/service-binding.ts'
 import type { PullRequest } from '../../github/index.ts'
 import { type Manifest, type OwnedManifest, ownedManifest } from '../kit/owned-application/manifest.ts'
 import { isOfFork } from './policy/checks.ts'
 import { templateOfFork } from './preview/fork.ts'
 import { hostLabel } from './preview/host.ts'
-import { type InstanceFacts, ownInstances } from './preview/instances.ts'
+import { ownServices, type ServiceFacts, serviceType } from './preview/own-services.ts'
 
 /** What one preview is made from. */
 export type PreviewFacts = {
@@ -94,20 +94,20 @@ function volumesOf({ pipeline }: PreviewFacts): Application['spec']['volumes'] {
 }
 
 /** What its own services are made from. */
-export function instanceFactsOf(facts: Pick<PreviewFacts, 'pipeline' | 'repository' | 'pull'>): InstanceFacts {
+export function serviceFactsOf(facts: Pick<PreviewFacts, 'pipeline' | 'repository' | 'pull'>): ServiceFacts {
   return { pipeline: facts.pipeline, number: facts.pull.number, template: templateOf(facts) }
 }
 
-/** The ServiceInstances that a preview has for itself. Their data go with it, for the same reason as volumes. */
-export function desiredInstances(facts: PreviewFacts): readonly Manifest[] {
-  return ownInstances(instanceFactsOf(facts)).map(({ entry, name }) =>
-    ownedManifest({
-      ...placeOf(facts),
-      name,
-      type: serviceInstances,
-      spec: { class: entry.class, plan: entry.plan, parameters: entry.parameters, whenDeleted: 'Delete' },
-    }),
-  )
+type DesiredService = { readonly kind: BoundKind; readonly manifest: Manifest }
+
+/** What a preview has for itself. The data go with it, for the same reason as those of volumes. */
+export function desiredServices(facts: PreviewFacts): readonly DesiredService[] {
+  return ownServices(serviceFactsOf(facts)).map(({ entry, kind, name }) => {
+    const { class: of, plan, parameters } = entry
+    const own = kind === 'Bucket' ? { ...parameters?.bucket, emptyWhenDeleted: true } : { parameters }
+    const spec = { class: of, plan, ...own, whenDeleted: 'Delete' }
+    return { kind, manifest: ownedManifest({ ...placeOf(facts), name, type: serviceType({ kind }), spec }) }
+  })
 }
 
 /** The Application of a preview. A RemoteSync sets its image and commit. */

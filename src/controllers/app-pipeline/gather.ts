@@ -8,12 +8,14 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyOf, keyText } from '../../api/resource.ts'
+import type { Bucket } from '../../api/services/bucket.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { addOwnedIndex, type Owned, ownedBy } from '../kit/owned-application/owned.ts'
 import { ownedGrantName } from '../kit/repository/owned-grant.ts'
+import type { PreviewService } from './preview/own-services.ts'
 import type { KnownPullRequests, PullRequestMemory } from './pull-requests/known.ts'
 
 export type AppPipelineCaches = {
@@ -24,6 +26,7 @@ export type AppPipelineCaches = {
   readonly installations: Cache<Installation>
   readonly grants: Cache<RepositoryGrant>
   readonly instances: Cache<ServiceInstance>
+  readonly buckets: Cache<Bucket>
   readonly classes: Cache<ServiceClass>
 }
 
@@ -32,11 +35,13 @@ export const installationIndex = 'appPipelineInstallation'
 const approvalIndex = 'appPipelineApproval'
 
 /** Call once, before the caches start. */
-export function addAppPipelineIndexes({ pipelines, applications, remoteSyncs, approvals, instances }: AppPipelineCaches): void {
+export function addAppPipelineIndexes(caches: AppPipelineCaches): void {
+  const { pipelines, approvals } = caches
   pipelines.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
-  addOwnedIndex(applications, appPipeline)
-  addOwnedIndex(remoteSyncs, appPipeline)
-  addOwnedIndex(instances, appPipeline)
+  addOwnedIndex(caches.applications, appPipeline)
+  addOwnedIndex(caches.remoteSyncs, appPipeline)
+  addOwnedIndex(caches.instances, appPipeline)
+  addOwnedIndex(caches.buckets, appPipeline)
   approvals.addIndex(approvalIndex, ({ spec }) => [spec.pipeline.uid])
 }
 
@@ -44,7 +49,7 @@ export function addAppPipelineIndexes({ pipelines, applications, remoteSyncs, ap
 export type Preview = Owned & {
   readonly number: number
   /** Of the template as it is, and as it was. */
-  readonly instances: readonly ServiceInstance[]
+  readonly services: readonly PreviewService[]
   /** The numeric id of the repository whose pull request it belongs to. */
   readonly repository: number
 }
@@ -77,15 +82,18 @@ function placeOf({ metadata }: KubeObject): { readonly number: number; readonly 
 }
 
 /** What exists, by the uid of the AppPipeline. */
-function previewsOf({ applications, remoteSyncs, instances }: AppPipelineCaches, uid: string): ReadonlyMap<number, Preview> {
+function previewsOf(
+  { applications, remoteSyncs, instances, buckets }: AppPipelineCaches,
+  uid: string,
+): ReadonlyMap<number, Preview> {
   const found = new Map<number, Preview>()
   const add = (child: KubeObject, part: (before: Preview) => Partial<Preview>): void => {
     const place = placeOf(child)
-    const before = found.get(place.number) ?? { ...place, application: undefined, remoteSync: undefined, instances: [] }
+    const before = found.get(place.number) ?? { ...place, application: undefined, remoteSync: undefined, services: [] }
     found.set(place.number, { ...before, ...place, ...part(before) })
   }
-  for (const instance of ownedBy(instances, appPipeline.kind, uid))
-    add(instance, before => ({ instances: [...before.instances, instance] }))
+  const own = [...ownedBy(instances, appPipeline.kind, uid), ...ownedBy(buckets, appPipeline.kind, uid)]
+  for (const service of own) add(service, before => ({ services: [...before.services, service] }))
   for (const application of ownedBy(applications, appPipeline.kind, uid)) add(application, () => ({ application }))
   for (const remoteSync of ownedBy(remoteSyncs, appPipeline.kind, uid)) add(remoteSync, () => ({ remoteSync }))
   return found

@@ -7,6 +7,7 @@ import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
+import { bucket } from '../../api/services/bucket.ts'
 import { serviceClass } from '../../api/services/service-class.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
 import { createAnswerCache, createPullRequestClient, type Fetch, type GitHubMeter } from '../../github/index.ts'
@@ -49,6 +50,7 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
     installations: manager.cache(installation),
     grants: manager.cache(repositoryGrant),
     instances: manager.cache(serviceInstance),
+    buckets: manager.cache(bucket),
     classes: manager.cache(serviceClass),
   }
   addAppPipelineIndexes(caches)
@@ -71,7 +73,7 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
   const definition: ControllerDefinition = {
     name: 'app-pipeline',
     for: appPipeline,
-    owns: [repositoryGrant, application, remoteSync, serviceInstance],
+    owns: [repositoryGrant, application, remoteSync, serviceInstance, bucket],
     watches: [
       watches(installation, item => caches.pipelines.byIndex(installationIndex, keyText(keyOf(item))).map(keyOf), {
         predicate: partChanged(({ status }) => findCondition(status?.conditions, 'Ready')?.status),

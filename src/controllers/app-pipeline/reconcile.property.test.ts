@@ -1,6 +1,6 @@
 // The invariant of previews over thousands of histories: pull requests change, webhooks are lost, doubled and late, GitHub
 // fails and contradicts itself, caches are behind, processes end between any two writes. In the end the previews are exactly
-// those of the open pull requests that pass, each with the service that it has for itself, nothing was removed in doubt, and
+// those of the open pull requests that pass, each with the services that it has for itself, nothing was removed in doubt, and
 // with the AppPipeline all goes. On a real platform: test/integration/preview-invariant.test.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -16,10 +16,18 @@ const policy = {
   ...{ baseBranches: ['main'], labels: ['preview'], withoutLabels: ['hold'] },
 }
 
+const services = [
+  { name: 'db', instance: 'shared', access: 'ReadWrite' as const },
+  { name: 'pictures', bucket: 'shared', access: 'ReadWrite' as const },
+]
+
 const template: AppPipeline['spec']['template'] = {
-  application: { chart: 'web', services: [{ name: 'db', instance: 'shared', access: 'ReadWrite' }] },
-  services: [{ name: 'db', class: 'postgresql' }],
-  public: { services: ['db'] },
+  application: { chart: 'web', services },
+  services: [
+    { name: 'db', class: 'postgresql' },
+    { name: 'pictures', class: 'bucket' },
+  ],
+  public: { services: ['db', 'pictures'] },
   source: 'Head',
   build: { strategy: 'Buildpacks', timeoutSeconds: 900 },
 }
@@ -126,7 +134,7 @@ function expectExactly(history: History, limit: number): void {
   const { world } = history
   const passing = [...world.github.pulls.values()].filter(pull => passes(history.approved, pull)).map(({ number }) => number)
   const found = world.applications()
-  expect([world.remoteSyncs(), world.instances()]).toEqual([found, found])
+  expect([world.remoteSyncs(), world.instances(), world.buckets()]).toEqual([found, found, found])
   if (passing.length <= limit) expect(found).toEqual(passing)
   else expect([found.length, found.every(number => passing.includes(number))]).toEqual([limit, true])
   const { previews = [], counts } = world.pipeline()?.status ?? {}
@@ -195,7 +203,8 @@ test('an AppPipeline that is deleted takes all previews with it, also while GitH
         await world.reconcile()
         world.runAll()
       }
-      expect([world.applications(), world.remoteSyncs(), world.instances(), world.pipeline()]).toEqual([[], [], [], undefined])
+      const left = [world.applications(), world.remoteSyncs(), world.instances(), world.buckets(), world.pipeline()]
+      expect(left).toEqual([[], [], [], [], undefined])
     }),
     { numRuns: 100, endOnFailure: true },
   )

@@ -11,8 +11,8 @@ import { changeTime } from '../kit/repository/change-times.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
-import { instanceFactsOf } from './desired.ts'
-import { heldInstance, isDeleted, split, standingWithInstances } from './preview/instances.ts'
+import { serviceFactsOf } from './desired.ts'
+import { heldService, isDeleted, split, standingWithServices } from './preview/own-services.ts'
 import { requestsText } from './preview/requests.ts'
 import type { KnownPullRequests } from './pull-requests/known.ts'
 
@@ -44,7 +44,7 @@ function standing(entry: Entry, observation: Observation): Standing {
     case 'none':
       return entry.standing
     case 'remove': {
-      const held = entry.preview && heldInstance(entry.preview)
+      const held = entry.preview && heldService(entry.preview)
       return { ...entry.standing, state: 'Removing', ...(held === undefined ? {} : { message: held }) }
     }
     case 'hold':
@@ -67,12 +67,12 @@ function withServices(entry: Extract<Entry, { readonly action: 'keep' }>, { pipe
   const now = existing(entry)
   const { preview, pull } = entry
   if (preview === undefined || known === undefined) return now
-  const { current } = split(preview.instances, instanceFactsOf({ pipeline, repository: known.repository, pull }))
+  const { current } = split(preview.services, serviceFactsOf({ pipeline, repository: known.repository, pull }))
   if (current.some(isDeleted)) {
-    const message = heldInstance(preview) ?? 'a service of the preview was deleted: the preview is made again, with another one'
+    const message = heldService(preview) ?? 'a service of the preview was deleted: the preview is made again, with another one'
     return { state: 'Removing', reason: reasons.removing, message }
   }
-  return preview.application?.status?.release === undefined ? standingWithInstances(current, now) : now
+  return preview.application?.status?.release === undefined ? standingWithServices(current, now) : now
 }
 
 /**

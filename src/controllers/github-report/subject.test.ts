@@ -1,6 +1,6 @@
 // What a report is about: found by the key of the report; the end of a preview is certain or is not reported.
 import { describe, expect, test } from 'vitest'
-import { previewInstanceName } from '../../api/apps/app-pipeline/services.ts'
+import { previewServiceName } from '../../api/apps/app-pipeline/services.ts'
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
@@ -129,7 +129,7 @@ describe('the subject of a report', () => {
     const use = { name: 'db', access: 'ReadWrite' as const }
     const entry = { name: 'db', class: 'postgresql' }
     expect(bindingsWith([])).toEqual([ownedBindingName('shop-pr-1', { ...use, instance: 'shared' })])
-    const instance = previewInstanceName(one.metadata, 1, entry)
+    const instance = previewServiceName(one.metadata, 1, entry)
     expect(bindingsWith([entry])).toEqual([ownedBindingName('shop-pr-1', { ...use, instance })])
   })
 

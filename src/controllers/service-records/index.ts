@@ -1,5 +1,6 @@
 // Wires the controllers that record what data-services reports. Decides nothing.
 // docs/adr/0105-what-data-services-leaves-in-the-log-and-on-the-server.md
+import { bucket } from '../../api/services/bucket.ts'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'
@@ -7,7 +8,7 @@ import type { Manager } from '../../kube/manager.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { createInStep } from '../kit/in-step.ts'
 import { reconcileServiceRecords } from './reconcile.ts'
-import { bindingRecords, instanceRecords } from './records.ts'
+import { bindingRecords, serviceRecords } from './records.ts'
 
 export type ServiceRecordsDeps = {
   readonly manager: Pick<Manager, 'cache' | 'client'>
@@ -19,7 +20,11 @@ export function createServiceRecordControllers({ manager, audit }: ServiceRecord
   const { client } = manager
   const ofInstances = {
     ...{ client, audit, type: serviceInstance, cache: manager.cache(serviceInstance), inStep: createInStep() },
-    recordsOf: instanceRecords,
+    recordsOf: serviceRecords,
+  }
+  const ofBuckets = {
+    ...{ client, audit, type: bucket, cache: manager.cache(bucket), inStep: createInStep() },
+    recordsOf: serviceRecords,
   }
   const ofBindings = {
     ...{ client, audit, type: serviceBinding, cache: manager.cache(serviceBinding), inStep: createInStep() },
@@ -31,6 +36,12 @@ export function createServiceRecordControllers({ manager, audit }: ServiceRecord
       for: serviceInstance,
       wakesOnStatus: true,
       reconcile: context => reconcileServiceRecords(ofInstances, context),
+    },
+    {
+      name: 'bucket-records',
+      for: bucket,
+      wakesOnStatus: true,
+      reconcile: context => reconcileServiceRecords(ofBuckets, context),
     },
     {
       name: 'service-binding-records',

@@ -2,18 +2,16 @@
 // finalizer is there for that alone. data-services, which does these things, has no database of the platform. Decides nothing.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { ResourceType } from '../../api/resource.ts'
-import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { recordFinalizer } from '../../api/services/service-finalizers.ts'
-import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
-import { happeningOf, isEnded } from './records.ts'
+import { happeningOf, isEnded, type Recorded } from './records.ts'
 
-export type RecordDeps<T extends ServiceInstance | ServiceBinding> = {
+export type RecordDeps<T extends Recorded> = {
   readonly type: ResourceType<T>
   readonly cache: Pick<Cache<T>, 'get'>
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
@@ -26,7 +24,7 @@ export type RecordDeps<T extends ServiceInstance | ServiceBinding> = {
 const maxEntries = 1000
 
 /** Rejects when the log cannot be read or written: the object then stays as it is, and the key is retried. */
-async function record<T extends ServiceInstance | ServiceBinding>(deps: RecordDeps<T>, object: T): Promise<void> {
+async function record<T extends Recorded>(deps: RecordDeps<T>, object: T): Promise<void> {
   const { audit, inStep } = deps
   const { uid = '' } = object.metadata
   const unknown = deps.recordsOf(object).filter(one => !inStep.has(happeningOf(one)))
@@ -40,7 +38,7 @@ async function record<T extends ServiceInstance | ServiceBinding>(deps: RecordDe
 }
 
 /** Idempotent. */
-export function reconcileServiceRecords<T extends ServiceInstance | ServiceBinding>(
+export function reconcileServiceRecords<T extends Recorded>(
   deps: RecordDeps<T>,
   context: Pick<ReconcileContext, 'key'>,
 ): Promise<Outcome> {

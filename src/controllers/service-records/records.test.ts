@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { type Bucket, bucket } from '../../api/services/bucket.ts'
 import { type ServiceBinding, serviceBinding } from '../../api/services/service-binding.ts'
 import { type ServiceInstance, serviceInstance } from '../../api/services/service-instance.ts'
-import { bindingRecords, happeningOf, instanceRecords } from './records.ts'
+import { bindingRecords, happeningOf, serviceRecords } from './records.ts'
 
 const { apiVersion } = serviceBinding
 const time = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
@@ -96,5 +97,23 @@ test.each<[string, ServiceInstance, readonly string[]]>([
   ['deleted', instance({ externalId: 's1', end: 'Deleted' }, { deletionTimestamp }), ['service.deleted allowed']],
   ['its finalizer was removed', instance({ externalId: 's1' }, { deletionTimestamp }), ['service.kept failed']],
 ])('%s', (_, one, expected) => {
-  expect(instanceRecords(one).map(({ action, outcome }) => `${action} ${outcome}`)).toEqual(expected)
+  expect(serviceRecords(one).map(({ action, outcome }) => `${action} ${outcome}`)).toEqual(expected)
+})
+
+test('a bucket has the records of an instance, in its own name, and the name that it has in the store', () => {
+  const status = { externalId: 'b1', bucket: 'shop-pictures', plan: 'small', conditions: [provisioned] }
+  const { apiVersion: version, kind } = bucket
+  const metadata = { namespace: 'acme', name: 'pictures', uid: 'uid-3' }
+  const spec = { class: 'bucket', whenDeleted: 'Keep' as const, emptyWhenDeleted: false }
+  const made: Bucket = { apiVersion: version, kind, metadata, spec, status }
+  const details = { uid: 'uid-3', class: 'bucket', plan: 'small', externalId: 'b1', bucket: 'shop-pictures' }
+  const provision = { action: 'service.provisioned', object: 'Bucket/acme/pictures', details }
+  expect(serviceRecords(made)).toMatchObject([provision])
+  const waiting = { ...made, metadata: { ...metadata, deletionTimestamp, finalizers: ['sekisho.dev/bucket'] } }
+  expect(serviceRecords(waiting)).toHaveLength(1)
+  const ended = (end?: 'Kept' | 'Deleted') =>
+    serviceRecords({ ...made, metadata: { ...metadata, deletionTimestamp }, status: { ...status, ...(end && { end }) } })[1]
+  expect(ended('Kept')).toMatchObject({ action: 'service.kept', outcome: 'allowed', reason: 'the Bucket was deleted' })
+  expect(ended('Deleted')).toMatchObject({ action: 'service.deleted', outcome: 'allowed' })
+  expect(ended()).toMatchObject({ action: 'service.kept', outcome: 'failed' })
 })

@@ -4,6 +4,7 @@
 
 import { application } from '../../api/apps/application.ts'
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
+import type { Bucket } from '../../api/services/bucket.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { serviceFinalizers } from '../../api/services/service-finalizers.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
@@ -13,32 +14,40 @@ import { defined } from '../../lib/json/defined.ts'
 
 const actor = 'sekisho:data-services'
 
+/** What has records of its own. */
+export type Recorded = ServiceInstance | Bucket | ServiceBinding
+
 /** Whether data-services has done with an object that is being deleted, or somebody said that it has. */
-export function isEnded({ metadata: { deletionTimestamp, finalizers = [] } }: ServiceInstance | ServiceBinding): boolean {
+export function isEnded({ metadata: { deletionTimestamp, finalizers = [] } }: Recorded): boolean {
   return deletionTimestamp !== undefined && !finalizers.some(one => serviceFinalizers.some(own => own === one))
 }
 
 /** In the order in which it happened. */
-export function instanceRecords(instance: ServiceInstance): readonly TenantAuditRecord[] {
-  const { status, spec } = instance
+export function serviceRecords(service: ServiceInstance | Bucket): readonly TenantAuditRecord[] {
+  const { kind, status, spec } = service
   const externalId = status?.externalId
   if (externalId === undefined) return []
-  const { namespace = '', name, uid = '' } = instance.metadata
+  const { namespace = '', name, uid = '' } = service.metadata
   const about = {
     actor,
     namespace,
-    object: `ServiceInstance/${namespace}/${name}`,
-    details: { uid, class: spec.class, externalId, ...defined({ plan: status?.plan }) },
+    object: `${kind}/${namespace}/${name}`,
+    details: { uid, class: spec.class, externalId, ...defined({ plan: status?.plan, bucket: bucketOf(service) }) },
   }
   const isProvisioned = findCondition(status?.conditions, 'Provisioned')?.status === 'True'
   const provisioned = { ...about, action: 'service.provisioned', outcome: 'allowed', reason: 'it exists on the server' } as const
-  return [...(isProvisioned ? [provisioned] : []), ...(isEnded(instance) ? [endOf(about, status?.end)] : [])]
+  return [...(isProvisioned ? [provisioned] : []), ...(isEnded(service) ? [endOf(about, kind, status?.end)] : [])]
+}
+
+/** The name in the store, which is not always the external id. */
+function bucketOf(service: ServiceInstance | Bucket): string | undefined {
+  return service.status !== undefined && 'bucket' in service.status ? service.status.bucket : undefined
 }
 
 type About = Pick<TenantAuditRecord, 'actor' | 'namespace' | 'object' | 'details'>
 
-function endOf(about: About, end: 'Kept' | 'Deleted' | undefined): TenantAuditRecord {
-  const reason = 'the ServiceInstance was deleted'
+function endOf(about: About, kind: string, end: 'Kept' | 'Deleted' | undefined): TenantAuditRecord {
+  const reason = `the ${kind} was deleted`
   if (end === 'Deleted') return { ...about, action: 'service.deleted', outcome: 'allowed', reason }
   if (end === 'Kept') return { ...about, action: 'service.kept', outcome: 'allowed', reason }
   return { ...about, action: 'service.kept', outcome: 'failed', reason: `${reason}, and its finalizer removed by somebody` }

@@ -2,6 +2,7 @@
 // after a crash the next run finds what this one made. A bucket is deleted only when the object says so or it is empty, when no
 // ServiceBinding uses it any more, and when its tag says that it is this one's.
 import { type Bucket, bucket as buckets, bucketReasons as reasons } from '../../api/services/bucket.ts'
+import { bucketFinalizer } from '../../api/services/service-finalizers.ts'
 import { reconcileWithFinalizer } from '../../controllers/kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -33,7 +34,6 @@ export type BucketDeps = GatherDeps & {
 }
 
 export const fieldManager = 'sekisho.dev/bucket'
-export const finalizer = 'sekisho.dev/bucket'
 /** The bucket is looked at again, and measured: its listing costs requests. */
 const lookMilliseconds = measureMilliseconds
 const retryMilliseconds = 10_000
@@ -124,24 +124,28 @@ async function end(deps: BucketDeps, bucket: Bucket): Promise<Outcome | undefine
   if (name === undefined || owner === undefined || facts.serviceClass === undefined) return undefined
   const isKept = whenDeleted === 'Keep'
   const opened = deps.servers.of(bucket.spec.class, 'bucket')
-  if (opened === undefined) return isKept ? undefined : requeueAfter(openMilliseconds)
+  // For the audit log, which the controllers write before the object is gone.
+  const ended = async (become: 'Kept' | 'Deleted'): Promise<undefined> => {
+    await deps.status.write(bucket, { ...bucket.status, end: become })
+  }
+  if (opened === undefined) return isKept ? ended('Kept') : requeueAfter(openMilliseconds)
   try {
     const empty = !isKept && emptyWhenDeleted
     const removed = await removeBucket(opened.store, { name, owner, empty, wasComplete: wasComplete(bucket) })
-    if (removed === 'gone') return undefined
+    if (removed === 'gone') return await ended('Deleted')
     if (removed === 'more')
       return await refuse(
         { reason: reasons.emptying, message: 'the platform deletes the objects in the bucket' },
         stepMilliseconds,
       )
     // What is left of a Tenant that goes is kept in any case: its end must not wait for it.
-    if (isKept || !isStaying(facts)) return undefined
+    if (isKept || !isStaying(facts)) return await ended('Kept')
     const message = `the bucket ${name} has objects: delete them, set spec.emptyWhenDeleted to true, or spec.whenDeleted to Keep`
     return await refuse({ reason: reasons.bucketNotEmpty, message }, retryMilliseconds)
   } catch (error) {
     const refusal = refusalOf(error)
     // Then it is kept, empty or not.
-    return isKept ? undefined : refuse(refusal, retryMilliseconds)
+    return isKept ? ended('Kept') : refuse(refusal, retryMilliseconds)
   }
 }
 
@@ -152,6 +156,6 @@ function isStaying({ tenant }: Facts): boolean {
 /** Idempotent. */
 export function reconcileBucket(deps: BucketDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
   const { client, cache, status } = deps
-  const kind = { type: buckets, finalizer, client, cache, status }
+  const kind = { type: buckets, finalizer: bucketFinalizer, client, cache, status }
   return reconcileWithFinalizer({ ...kind, keep: object => keep(deps, object), end: object => end(deps, object) }, context)
 }

@@ -122,7 +122,7 @@ const tenantRows: readonly Row[] = [
   refusedMetadata.post('dave makes one that an Application owns', dave, bindings, binding('a', owned)),
   refusedMetadata.patch('dave says that no pod has the former credential', dave, `${bindings}/held`, rolledOut),
   allowed.patch('the controllers say it', controllers, `${bindings}/held`, rolledOut),
-  ...[instances, bindings].map(path =>
+  ...[instances, buckets, bindings].map(path =>
     allowed.patch(
       `the controllers keep one until it is recorded (${path})`,
       controllers,
@@ -141,10 +141,14 @@ const apps = '/apis/apps.sekisho.dev/v1alpha1'
 const ofPreview = `${instances}/of-preview`
 const refusedOwned = expecting('owned-writers')
 const kept = { spec: { whenDeleted: 'Keep' } }
+const bucketOfPreview = `${buckets}/of-preview`
+const cors = [{ origins: ['*'], methods: ['GET'] }]
 const previewRows: readonly Row[] = [
   ...[dave, impostor].flatMap(as => [
     refusedOwned.patch(`${as.user} keeps the data of a preview`, as, ofPreview, kept),
     refusedOwned.patch(`${as.user} gives the service of a preview another plan`, as, ofPreview, { spec: { plan: 'large' } }),
+    refusedOwned.patch(`${as.user} keeps the objects of a preview`, as, bucketOfPreview, { spec: { emptyWhenDeleted: false } }),
+    refusedOwned.patch(`${as.user} opens the bucket of a preview to web pages`, as, bucketOfPreview, { spec: { cors } }),
   ]),
   refusedMetadata.patch('dave takes the service of a preview from its AppPipeline', dave, ofPreview, {
     metadata: { ownerReferences: [] },
@@ -156,6 +160,15 @@ const previewRows: readonly Row[] = [
     instance('a', { ownerReferences: [ownerOf('apps.sekisho.dev/v1alpha1', 'AppPipeline', true)] }),
   ),
   refusedMetadata.post(
+    'dave makes a bucket of a preview',
+    dave,
+    buckets,
+    bucket('a', { ownerReferences: [ownerOf('apps.sekisho.dev/v1alpha1', 'AppPipeline', true)] }),
+  ),
+  refusedMetadata.patch('dave takes the bucket of a preview from its AppPipeline', dave, bucketOfPreview, {
+    metadata: { ownerReferences: [] },
+  }),
+  refusedMetadata.post(
     'dave makes one that looks like that of a preview',
     dave,
     instances,
@@ -165,6 +178,7 @@ const previewRows: readonly Row[] = [
     metadata: { labels: { 'sekisho.dev/pull-request': '1' } },
   }),
   allowed.patch('the platform changes the service of a preview', controllers, ofPreview, { spec: { plan: 'large' } }),
+  allowed.patch('the platform changes the bucket of a preview', controllers, bucketOfPreview, { spec: { cors } }),
   allowed.patch('data-services adds its finalizer to one', dataServices, ofPreview, finalizers('sekisho.dev/x')),
   allowed.patch('a platform administrator repairs one', platformAdministrator, ofPreview, kept),
   allowed.remove('dave deletes one, which is made again', dave, ofPreview),
@@ -197,7 +211,7 @@ const secretRows: readonly Row[] = [
   }),
 ]
 
-/** The four objects, one of a preview, and those of tenants while they are deleted. */
+/** The four objects, a database and a bucket of a preview, and those of tenants while they are deleted. */
 export const serviceKindFixtures: readonly Existing[] = [
   { path: classes, object: serviceClass('held') },
   { path: instances, object: instance('held') },
@@ -206,6 +220,11 @@ export const serviceKindFixtures: readonly Existing[] = [
   {
     path: instances,
     object: { ...instance('of-preview'), spec: { class: 'held', whenDeleted: 'Delete' } },
+    controlledBy: `${apps}/namespaces/acme/apppipelines/dave`,
+  },
+  {
+    path: buckets,
+    object: { ...bucket('of-preview'), spec: { class: 'held', whenDeleted: 'Delete', emptyWhenDeleted: true } },
     controlledBy: `${apps}/namespaces/acme/apppipelines/dave`,
   },
   { path: instances, object: instance('leaving', { finalizers: ['sekisho.dev/x'] }), leaving: true },

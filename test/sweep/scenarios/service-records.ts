@@ -1,8 +1,14 @@
-// A database and its credential come, are replaced and go, as data-services reports it, which the scenario plays: the log has
-// each of that once, before the objects are gone.
+// A database, its credential and a bucket come, are replaced and go, as data-services reports it, which the scenario plays: the
+// log has each of that once, before the objects are gone.
 import type { ResourceType } from '../../../src/api/resource.ts'
+import { bucket } from '../../../src/api/services/bucket.ts'
 import { serviceBinding } from '../../../src/api/services/service-binding.ts'
-import { bindingFinalizer, instanceFinalizer, recordFinalizer } from '../../../src/api/services/service-finalizers.ts'
+import {
+  bindingFinalizer,
+  bucketFinalizer,
+  instanceFinalizer,
+  recordFinalizer,
+} from '../../../src/api/services/service-finalizers.ts'
 import { serviceInstance } from '../../../src/api/services/service-instance.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type Environment, fieldManager } from '../environment/environment.ts'
@@ -53,7 +59,7 @@ async function setFinalizers(
 
 export const serviceRecordsScenario: Scenario = {
   name: 'service records: issue, replace, delete',
-  controllers: ['service-instance-records', 'service-binding-records'],
+  controllers: ['service-instance-records', 'bucket-records', 'service-binding-records'],
   environment: { component: 'controllers', namespace: 'made', github: 'none' },
   async act(environment) {
     const { fixture, namespace, setStatus } = environment
@@ -77,8 +83,16 @@ export const serviceRecordsScenario: Scenario = {
     await setStatus(serviceInstance, 'db', { externalId: 's1', conditions: [provisioned], end: 'Deleted' })
     await setFinalizers(environment, serviceInstance, finalizers => finalizers.filter(one => one !== instanceFinalizer))
     await gone(environment, serviceInstance, 'db')
+    await made(environment, bucket, bucketFinalizer, { class: 'absent' })
+    const stored = { externalId: 'b1', bucket: 'b1', conditions: [provisioned] }
+    await setStatus(bucket, 'db', stored)
+    await recorded(environment, 'service.provisioned', 2)
+    await fixture.kube.delete(bucket, { namespace, name: 'db' })
+    await setStatus(bucket, 'db', { ...stored, end: 'Kept' })
+    await setFinalizers(environment, bucket, finalizers => finalizers.filter(one => one !== bucketFinalizer))
+    await gone(environment, bucket, 'db')
   },
-  compares: [serviceInstance, serviceBinding],
+  compares: [serviceInstance, bucket, serviceBinding],
   async more(environment) {
     const entries = await entriesOf(environment)
     return entries

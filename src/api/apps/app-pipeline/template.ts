@@ -44,11 +44,19 @@ const ownKeys: Rule = {
   fieldPath: '.metadata',
 }
 
-/** An instance that no process uses would be made for nothing. */
+/** A service that no process uses would be made for nothing. */
 const ownServices: Rule = {
-  rule: '!has(self.services) || self.services.all(own, has(self.application.services) && self.application.services.exists(use, use.name == own.name && has(use.instance)))',
+  rule: '!has(self.services) || self.services.all(own, has(self.application.services) && self.application.services.exists(use, use.name == own.name))',
   message:
-    'every entry of services needs an entry of the same name in application.services, which has an instance, by which the processes get its credential',
+    'every entry of services needs an entry of the same name in application.services, by which the processes get its credential',
+  fieldPath: '.services',
+}
+
+/** What is asked of one kind is not silently left out for the other. */
+const ownParameters: Rule = {
+  rule: '!has(self.services) || self.services.all(own, !has(own.parameters) || !has(self.application.services) || self.application.services.all(use, use.name != own.name || (has(use.bucket) ? !has(own.parameters.postgresql) : !has(own.parameters.bucket))))',
+  message:
+    'parameters of an entry of services are those of what its entry in application.services names: postgresql of an instance, bucket of a bucket',
   fieldPath: '.services',
 }
 
@@ -77,5 +85,5 @@ export const templateField = object(
     paths: optional(pathsField),
     build: buildField,
   },
-  { description: 'What every preview is made of.', rules: [...subPathRules, ownKeys, ownServices] },
+  { description: 'What every preview is made of.', rules: [...subPathRules, ownKeys, ownServices, ownParameters] },
 )

@@ -2,13 +2,14 @@
 import type { AuditEvent } from '../audit-event-shape.ts'
 
 const actor = '`sekisho:data-services`: who asked for it is in the log of the API server.'
-const instance = '`ServiceInstance/<namespace>/<name>`'
+const service = '`ServiceInstance/<namespace>/<name>` or `Bucket/<namespace>/<name>`'
 const binding = '`ServiceBinding/<namespace>/<name>`'
-const aboutInstance = {
-  uid: 'The UID of the ServiceInstance.',
+const aboutService = {
+  uid: 'The UID of the ServiceInstance or Bucket.',
   class: 'The name of its ServiceClass.',
   plan: 'The plan that it had.',
-  externalId: 'Its name on the server, such as that of the database.',
+  externalId: 'Its name on the server, such as that of the database; of a bucket what its tag says of whose it is.',
+  bucket: 'Of a Bucket: its name in the store.',
 } as const
 const aboutCredential = {
   uid: 'The UID of the ServiceBinding.',
@@ -23,28 +24,29 @@ const aboutCredential = {
 
 export const serviceAuditEvents = {
   'service.provisioned': {
-    description: 'A service of a tenant, such as a database, exists on its server.',
+    description: 'A service of a tenant, a database or a bucket, exists on its server.',
     actor,
-    object: instance,
+    object: service,
     outcomes: { allowed: 'It was made, or found again by the name that it had before.' },
-    details: aboutInstance,
+    details: aboutService,
   },
   'service.kept': {
-    description: 'A ServiceInstance was deleted, and its data stay on the server (`whenDeleted: Keep`).',
+    description:
+      'A ServiceInstance or Bucket was deleted, and its data stay on the server: `whenDeleted: Keep`, or a bucket with objects whose Tenant is deleted.',
     actor,
-    object: instance,
+    object: service,
     outcomes: {
       allowed: 'The data stay, without a credential.',
       failed: 'Somebody removed its finalizer: what is on the server nobody has looked at.',
     },
-    details: aboutInstance,
+    details: aboutService,
   },
   'service.deleted': {
-    description: 'A ServiceInstance was deleted, with its data (`whenDeleted: Delete`).',
+    description: 'A ServiceInstance or Bucket was deleted, with its data: `whenDeleted: Delete`, or a bucket without objects.',
     actor,
-    object: instance,
+    object: service,
     outcomes: { allowed: 'Nothing of it is left on the server.' },
-    details: aboutInstance,
+    details: aboutService,
   },
   'credential.issued': {
     description: 'A credential of a service was made, tried, and written to the Secret of its ServiceBinding.',

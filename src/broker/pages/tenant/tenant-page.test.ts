@@ -6,6 +6,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Installation } from '../../../api/github/installation.ts'
+import type { Bucket } from '../../../api/services/bucket.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
 import { noAccess, type TenantAccess } from '../../tenants/access.ts'
@@ -55,6 +56,17 @@ const service = (text = 'plain'): ServiceInstance =>
     },
   }) as unknown as ServiceInstance
 
+const bucket = (text = 'plain', partial = false): Bucket =>
+  ({
+    metadata: { name: 'pictures', namespace: 'acme' },
+    spec: { class: 'bucket', whenDeleted: 'Keep' },
+    status: {
+      plan: text,
+      usage: { storage: '7Mi', objects: 12, ...(partial && { partial }), measuredAt: created.toISOString() },
+      conditions: [condition('False', 'BucketMissing', text)],
+    },
+  }) as unknown as Bucket
+
 const remoteSync = (text: string): RemoteSync =>
   ({
     metadata: { name: 'shop', namespace: 'acme' },
@@ -97,6 +109,8 @@ describe('a part is there exactly when the view has it', () => {
     ['Applications that could not be read', { applications: 'unread' }, ['Applications']],
     ['services', { services: list(service()) }, ['Services']],
     ['services that could not be read', { services: 'unread' }, ['Services']],
+    ['buckets', { buckets: list(bucket()) }, ['Services']],
+    ['buckets that could not be read', { services: list(service()), buckets: 'unread' }, ['Services']],
     ['RemoteSyncs', { remoteSyncs: list(remoteSync('x')) }, ['RemoteSyncs']],
     ['builds', { builds: { builds: [], queued: [] } }, ['Builds']],
     ['AppPipelines', { pipelines: list(pipeline([])) }, ['Previews of pull requests']],
@@ -133,7 +147,21 @@ test('services show what uses them, as far as the person sees Applications', () 
   for (const part of ['shop-db', 'ServerUnreachable', 'postgresql', '120Mi', '>shop<']) expect(text).toContain(part)
   expect(shown({ services: list(service()) })).not.toContain('>shop<')
   expect(shown({ services: { items: [service()], more: true } })).toContain('sekisho services list --namespace acme')
-  expect(shown({ services: list() })).toContain('There is no database yet')
+  expect(shown({ services: list() })).toContain('There is no database or bucket yet')
+})
+
+test('buckets stand beside databases, with their objects, and a database of the same name is another service', () => {
+  const uses = {
+    ...application(),
+    spec: { ...application().spec, services: [{ name: 'pictures', bucket: 'pictures' }] },
+  } as Application
+  const text = shown({ services: list(service()), buckets: list(bucket()), applications: list(uses) })
+  for (const part of ['shop-db', 'pictures', 'BucketMissing', '>bucket<', '7Mi, 12 objects', 'data-label="Used by">shop<'])
+    expect(text).toContain(part)
+  const namesake = { ...service(), metadata: { name: 'pictures', namespace: 'acme' } }
+  expect(shown({ services: list(namesake), applications: list(uses) })).toContain('data-label="Used by"></td>')
+  expect(shown({ buckets: list(bucket('plain', true)) })).toContain('more than 12 objects')
+  expect(shown({ buckets: { items: [bucket()], more: true } })).toContain('sekisho services list --namespace acme')
 })
 
 test('what waits has a form with the whole commit and the secret of the person; nothing else has one', () => {
@@ -162,6 +190,7 @@ describe('what strangers wrote is text', () => {
     ...{ tenant: tenant(hostile, ready), role: 'admin', access: everything },
     applications: list(application(hostile, 'Crashing')),
     services: list(service(hostile)),
+    buckets: list(bucket(hostile)),
     remoteSyncs: list(remoteSync(hostile)),
     pipelines: list(pipeline([preview(7, 'WaitingForApproval', hostile), preview(8, 'Failed', hostile)], hostile)),
     builds: { builds: [], queued: [{ remoteSync: 'shop', commit: '', message: hostile }] },

@@ -72,7 +72,7 @@ export function preview(number: number, of = repository): Preview {
       application: metadata.name,
     },
   }
-  return { number, repository: of, application, remoteSync, instances: [] }
+  return { number, repository: of, application, remoteSync, services: [] }
 }
 
 /** A list, in which every commit was looked at. */

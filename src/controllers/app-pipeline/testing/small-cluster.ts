@@ -37,6 +37,7 @@ const cacheNames: Readonly<Record<string, keyof AppPipelineCaches>> = {
   Installation: 'installations',
   RepositoryGrant: 'grants',
   ServiceInstance: 'instances',
+  Bucket: 'buckets',
   ServiceClass: 'classes',
 }
 
@@ -49,6 +50,7 @@ function emptyCaches(): AppPipelineCaches {
     installations: createObjectCache<Installation>(),
     grants: createObjectCache(),
     instances: createObjectCache(),
+    buckets: createObjectCache(),
     classes: createObjectCache(),
   }
   addAppPipelineIndexes(caches)
@@ -162,7 +164,7 @@ export function createSmallClient(deps: ClientDeps) {
         if (found === undefined || found.metadata.uid !== uid) return
         onDelete(found)
         // One that has a finalizer, which others take away.
-        if (type.kind !== 'ServiceInstance') storage.drop(found)
+        if (type.kind !== 'ServiceInstance' && type.kind !== 'Bucket') storage.drop(found)
         else if (found.metadata.deletionTimestamp === undefined)
           storage.put({ ...found, metadata: { ...found.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
       }),

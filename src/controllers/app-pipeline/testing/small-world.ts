@@ -7,6 +7,7 @@ import { remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
 import { installation as installations } from '../../../api/github/installation.ts'
 import { labels, previewName, wakeAnnotation } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
+import { bucket as buckets } from '../../../api/services/bucket.ts'
 import { serviceClass as serviceClasses } from '../../../api/services/service-class.ts'
 import { serviceInstance as serviceInstances } from '../../../api/services/service-instance.ts'
 import { type PullRequest, type PullRequestClient, pullRequestsOfPage } from '../../../github/index.ts'
@@ -65,6 +66,11 @@ const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimest
 const numberOf = ({ metadata }: KubeObject): number => Number(metadata.labels?.[labels.pullRequest])
 const ready = mergeConditions([], [{ type: 'Ready', status: 'True', reason: 'Ready', message: 'x' }], 1, now)
 
+const servicesIn = (storage: SmallStorage): readonly Stored[] => [
+  ...storage.list(serviceInstances.kind),
+  ...storage.list(buckets.kind),
+]
+
 /** What other controllers have done: the Installation is ready, the grant is approved. */
 function prepare(storage: SmallStorage, spec: Partial<AppPipeline['spec']>): AppPipeline {
   const made = storage.put({ ...pipeline(spec, {}), kind: appPipeline.kind }) as AppPipeline
@@ -72,7 +78,7 @@ function prepare(storage: SmallStorage, spec: Partial<AppPipeline['spec']>): App
   storage.put({ ...desiredOwnedGrant(made), status: decided })
   const { apiVersion, kind } = installations
   const offered = { allowIsolated: true }
-  storage.put({ ...serviceClasses, metadata: { name: 'postgresql' }, spec: offered } as Stored)
+  for (const name of ['postgresql', 'bucket']) storage.put({ ...serviceClasses, metadata: { name }, spec: offered } as Stored)
   const metadata = { name: 'github', namespace: key.namespace }
   storage.put({ apiVersion, kind, metadata, spec: { app: 'a', installationId: 1 }, status: { conditions: ready } } as Stored)
   return made
@@ -132,7 +138,7 @@ export function createSmallWorld(
     onCreate: object => void certain.delete(numberOf(object)),
     onDelete(object) {
       // What uses a service that is being deleted goes with it.
-      if (storage.list(serviceInstances.kind).some(one => isLeaving(one) && numberOf(one) === numberOf(object))) return
+      if (servicesIn(storage).some(one => isLeaving(one) && numberOf(one) === numberOf(object))) return
       if (!certain.has(numberOf(object)) && !rules.limited) doubtful.push(`${object.kind} ${object.metadata.name}`)
     },
   })
@@ -165,6 +171,11 @@ export function createSmallWorld(
         .list(serviceInstances.kind)
         .map(numberOf)
         .toSorted((a, b) => a - b),
+    buckets: () =>
+      storage
+        .list(buckets.kind)
+        .map(numberOf)
+        .toSorted((a, b) => a - b),
     advance(more: number): void {
       milliseconds += more
     },
@@ -180,7 +191,7 @@ export function createSmallWorld(
     /** As the other controllers do: everything runs the newest commit, and a service ends that nothing uses. */
     runAll(): void {
       const used = new Set(storage.list(applications.kind).map(numberOf))
-      for (const one of storage.list(serviceInstances.kind)) if (isLeaving(one) && !used.has(numberOf(one))) storage.drop(one)
+      for (const one of servicesIn(storage)) if (isLeaving(one) && !used.has(numberOf(one))) storage.drop(one)
       for (const object of storage.list(remoteSyncs.kind)) {
         const headCommit = github.pulls.get(numberOf(object))?.headCommit ?? ''
         const handledWake = object.metadata.annotations?.[wakeAnnotation]

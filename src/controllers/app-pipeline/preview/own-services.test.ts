@@ -1,13 +1,14 @@
 // Of the services that a preview has for itself: which may be made, which count, and what they say.
 import { describe, expect, test } from 'vitest'
-import { previewInstanceName } from '../../../api/apps/app-pipeline/services.ts'
+import { previewServiceName } from '../../../api/apps/app-pipeline/services.ts'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
+import { type Bucket, bucket } from '../../../api/services/bucket.ts'
 import { type ServiceClass, serviceClass } from '../../../api/services/service-class.ts'
 import { type ServiceInstance, serviceInstance } from '../../../api/services/service-instance.ts'
 import type { OwnedStanding } from '../../kit/owned-application/state.ts'
 import { pipeline } from '../testing/app-pipeline.ts'
 import { templateOfFork } from './fork.ts'
-import { heldInstance, type InstanceFacts, ownInstances, split, standingWithInstances, wall } from './instances.ts'
+import { heldService, ownServices, type ServiceFacts, split, standingWithServices, wall } from './own-services.ts'
 
 const template: AppPipeline['spec']['template'] = {
   ...pipeline().spec.template,
@@ -21,7 +22,7 @@ const template: AppPipeline['spec']['template'] = {
   services: [{ name: 'db', class: 'postgresql' }],
 }
 
-const factsOf = (of: AppPipeline['spec']['template'] = template): InstanceFacts => ({
+const factsOf = (of: AppPipeline['spec']['template'] = template): ServiceFacts => ({
   pipeline: pipeline({ template: of }),
   number: 12,
   template: of,
@@ -46,7 +47,7 @@ function instanceOf({ name, leaving = false, reason, ready = false }: State = {}
     kind: serviceInstance.kind,
     metadata: {
       namespace: 'acme',
-      name: name ?? previewInstanceName(pipeline().metadata, 12, { name: 'db', class: 'postgresql' }),
+      name: name ?? previewServiceName(pipeline().metadata, 12, { name: 'db', class: 'postgresql' }),
       ...(leaving ? { deletionTimestamp: time } : {}),
     },
     spec: { class: 'postgresql', whenDeleted: 'Delete' },
@@ -58,8 +59,8 @@ describe('of the code of a fork', () => {
   const open = { ...template, public: { services: ['db'] } }
 
   test('an instance is made only where public.services names the entry and the class allows it', () => {
-    expect(ownInstances(factsOf(templateOfFork(template)))).toEqual([])
-    expect(ownInstances(factsOf(templateOfFork(open))).map(({ entry }) => entry.name)).toEqual(['db'])
+    expect(ownServices(factsOf(templateOfFork(template)))).toEqual([])
+    expect(ownServices(factsOf(templateOfFork(open))).map(({ entry }) => entry.name)).toEqual(['db'])
     expect(wall(factsOf(templateOfFork(open)), offered(true))).toBeUndefined()
     for (const classes of [offered(false), offered()])
       expect(wall(factsOf(templateOfFork(open)), classes)).toMatchObject({ state: 'Failed', reason: 'ServiceNotForIsolated' })
@@ -74,11 +75,39 @@ describe('of the code of a fork', () => {
 })
 
 test('an instance of a class that the template named before is a former one', () => {
-  const before = instanceOf({ name: previewInstanceName(pipeline().metadata, 12, { name: 'db', class: 'other' }) })
+  const before = instanceOf({ name: previewServiceName(pipeline().metadata, 12, { name: 'db', class: 'other' }) })
   const now = instanceOf()
   expect(split([before, now], factsOf())).toEqual({ current: [now], former: [before] })
   const { services: _none, ...without } = template
   expect(split([before, now], factsOf(without))).toEqual({ current: [], former: [before, now] })
+})
+
+describe('a bucket', () => {
+  const name = previewServiceName(pipeline().metadata, 12, { name: 'db', class: 'postgresql' })
+  const bucketOf = (state: State = {}): Bucket => ({ ...instanceOf(state), kind: bucket.kind }) as unknown as Bucket
+
+  test('is what an entry has whose use names one, and no instance of its name is taken for it', () => {
+    const services = [{ name: 'db', bucket: 'shared', access: 'ReadWrite' as const }]
+    const facts = factsOf({ ...template, application: { chart: 'web', services } })
+    expect(ownServices(facts)).toMatchObject([{ kind: 'Bucket', name }])
+    expect(split([instanceOf(), bucketOf()], facts)).toEqual({ current: [bucketOf()], former: [instanceOf()] })
+    expect(split([instanceOf(), bucketOf()], factsOf())).toEqual({ current: [instanceOf()], former: [bucketOf()] })
+  })
+
+  test('is waited for, needs somebody, or is held, by its own reasons', () => {
+    expect(standingWithServices([bucketOf({ reason: 'Provisioning' })], building)).toMatchObject({ reason: 'WaitingForService' })
+    const failed = standingWithServices(
+      [instanceOf({ reason: 'Provisioned', ready: true }), bucketOf({ reason: 'CapabilityMissing' })],
+      building,
+    )
+    expect(failed).toMatchObject({
+      state: 'Failed',
+      reason: 'ServiceNotUsable',
+      message: `Bucket ${name} (CapabilityMissing): so it is`,
+    })
+    const held = heldService({ application: undefined, services: [bucketOf({ leaving: true, reason: 'InUse' })] })
+    expect(held).toBe(`Bucket ${name}: so it is`)
+  })
 })
 
 const standing = (state: OwnedStanding['state']): OwnedStanding => ({ state, reason: 'Other', message: 'other' })
@@ -92,19 +121,19 @@ test.each<[string, State, string | undefined, string | undefined]>([
   ['that the server refuses needs somebody', { reason: 'RefusedByServer' }, 'Failed', 'ServiceNotUsable'],
   ['that is ready says nothing', { reason: 'Provisioned', ready: true }, 'Building', 'Other'],
 ])('an instance %s', (_what, state, expected, reason) => {
-  const found = standingWithInstances([instanceOf(state)], building)
+  const found = standingWithServices([instanceOf(state)], building)
   expect(found).toMatchObject({ state: expected, reason })
   if (state.reason !== undefined && !state.ready) expect(found.message).toContain(`(${state.reason}): so it is`)
 })
 
 test('a failed build, a pause and an end are more important than a service that is being made', () => {
   for (const state of ['Failed', 'Paused', 'Removing', 'Running'] as const)
-    expect(standingWithInstances([instanceOf()], standing(state))).toEqual(standing(state))
+    expect(standingWithServices([instanceOf()], standing(state))).toEqual(standing(state))
 })
 
 test('a service that somebody else still uses is named when nothing else of the preview is left', () => {
   const held = instanceOf({ leaving: true, reason: 'InUse' })
-  expect(heldInstance({ application: undefined, instances: [held] })).toContain(`${held.metadata.name}: so it is`)
-  expect(heldInstance({ application: {}, instances: [held] })).toBeUndefined()
-  expect(heldInstance({ application: undefined, instances: [instanceOf({ reason: 'InUse' })] })).toBeUndefined()
+  expect(heldService({ application: undefined, services: [held] })).toContain(`${held.metadata.name}: so it is`)
+  expect(heldService({ application: {}, services: [held] })).toBeUndefined()
+  expect(heldService({ application: undefined, services: [instanceOf({ reason: 'InUse' })] })).toBeUndefined()
 })
