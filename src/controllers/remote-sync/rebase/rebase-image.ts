@@ -45,11 +45,13 @@ export async function rebaseImage(run: Run, state: ReconcileState): Promise<Reba
   // One that exists is known soon: what only waits asks the API server nothing.
   if (!deps.builder.known(key) && !mayBegin()) return later
   const action = decideRebase(facts, state.status, plan, await deps.builder.observe(key, facts.owner))
-  if (action.kind === 'start') return mayBegin() ? start(run, state, plan) : later
-  if (action.kind === 'fail' && action.isStuck === true) await deps.builder.cancel(key)
-  if (action.kind !== 'wait') await endFormer(run, plan)
-  tell(run, plan, action)
-  return { state: { ...state, status: action.status }, requeueAfterMilliseconds: action.milliseconds }
+  if (action.kind !== 'start') {
+    if (action.kind === 'fail' && action.isStuck === true) await deps.builder.cancel(key)
+    if (action.kind !== 'wait') await endFormer(run, plan)
+    tell(run, plan, action)
+    return { state: { ...state, status: action.status }, requeueAfterMilliseconds: action.milliseconds }
+  }
+  return mayBegin() ? start(run, state, plan) : later
 }
 
 const told: Readonly<Record<Exclude<RebaseAction['kind'], 'start'>, string>> = {

@@ -5,7 +5,6 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { StatusWriter } from '../../kit/status-writer.ts'
 import { type ApplyDeps, applyImage } from '../deployment/apply-image.ts'
-import { desiredApplication } from '../desired.ts'
 import { existingApplications, type Facts } from '../gather.ts'
 import { hasGivenUpImage, withRestored } from './decide-restore.ts'
 
@@ -32,7 +31,7 @@ export async function restoreImage<Given extends Run>(run: Given): Promise<Given
   if (image === undefined || commit === undefined) return { ...run, facts: { ...facts, remoteSync } }
   const applied = new Map<Application, Application | undefined>()
   for (const application of applications.filter(one => hasGivenUpImage(one, restored ?? status)))
-    applied.set(application, await applyImage(deps, desiredApplication(application, { image, commit, isPromoted: false })))
+    applied.set(application, await applyImage(deps, application, { image, commit, isPromoted: false }))
   const now = (one: Application | undefined) => (one !== undefined && applied.has(one) ? applied.get(one) : one)
   const others = facts.others.map(({ name, application }) => ({ name, application: now(application) }))
   return { ...run, facts: { ...facts, remoteSync, application: now(facts.application), others } }

@@ -22,13 +22,13 @@ export type ResolveDeps = AskDeps &
 /** `retry`: something changed since the last reconcile, so that a commit that failed is built once more. */
 export type Resolved = { readonly commit: string; readonly retry: boolean; readonly repository: OpenRepository }
 
+type Run = { readonly deps: ResolveDeps; readonly facts: Facts }
+
 const actor = 'sekisho:remote-sync'
 
 /** `refused`: what was decided before GitHub is asked. @throws KubeError where a retry may help */
-export async function resolveCommit(
-  { deps, facts }: { readonly deps: ResolveDeps; readonly facts: Facts },
-  refused: Halt | undefined,
-): StageResult<Resolved> {
+export async function resolveCommit(run: Run, refused: Halt | undefined): StageResult<Resolved> {
+  const { deps, facts } = run
   const { remoteSync, now } = facts
   const before: ReconcileState = { remoteSync, status: remoteSync.status ?? {} }
   // The commit of another source must not be built under this one, also when this run halts before GitHub is asked.
