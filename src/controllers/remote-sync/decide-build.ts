@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { BuildKey, BuildState } from '../../services/builds/builder.ts'
 import { namedPrograms } from './application-facts.ts'
-import { buildName } from './desired.ts'
+import { type BuiltImage, buildName } from './desired.ts'
 import { type BuildFacts, buildKey, type CommitBuild, existingApplications, type Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'
 import { imageSourceOf, isPromoted } from './promotion/built-preview.ts'
@@ -24,7 +24,7 @@ export type WantedBuild = CommitBuild & { readonly kind: 'build'; readonly attem
 export type BuildPlan =
   | WantedBuild
   /** The image was built from this commit with these inputs, or nothing that concerns it has changed since. */
-  | { readonly kind: 'keepImage'; readonly status: RemoteSyncStatus; readonly image: string; readonly commit: string }
+  | (BuiltImage & { readonly kind: 'keepImage'; readonly status: RemoteSyncStatus })
   /** The commit failed, and nothing has changed since. */
   | { readonly kind: 'wait'; readonly status: RemoteSyncStatus; readonly halt: Halt }
 
@@ -39,17 +39,17 @@ export type BuildAction =
   | (OfBuild & { readonly kind: 'fetchAgain'; readonly halt: Halt })
   /** The build has ended: revoke its source, and cancel. `retryBuild` leaves the next attempt to the next reconcile. */
   | (OfBuild & { readonly kind: 'retryBuild' | 'recordFailure' | 'cancelAndFail'; readonly halt: Halt })
-  | (OfBuild & { readonly kind: 'useImage'; readonly image: string; readonly commit: string })
+  | (OfBuild & BuiltImage & { readonly kind: 'useImage' })
 
 /** The image that is right although it was built from another commit. */
 function imageOfAnother(facts: Facts, status: RemoteSyncStatus, commit: string): BuildPlan | undefined {
   const { image, unbuilt, promoted } = status
   if (image === undefined) return undefined
   if (promoted !== undefined && isPromoted(facts.remoteSync, status, commit))
-    return { kind: 'keepImage', status, image, commit: promoted.from }
+    return { kind: 'keepImage', status, image, commit: promoted.from, isPromoted: true }
   if (unbuilt === undefined || !isUnbuilt(status, commit)) return undefined
   const { failedCommit, failure, ...kept } = status
-  return { kind: 'keepImage', status: kept, image, commit: unbuilt.since }
+  return { kind: 'keepImage', status: kept, image, commit: unbuilt.since, isPromoted: false }
 }
 
 /**
@@ -69,7 +69,7 @@ export function planBuild(facts: Facts, status: RemoteSyncStatus, commit: string
   const programs = again ? told : (before?.programs ?? told)
   const planned = { ...rest, build: { name, commit, attempt, programs } }
   const { image, imageBuild } = status
-  if (image !== undefined && imageBuild === name) return { kind: 'keepImage', status: planned, image, commit }
+  if (image !== undefined && imageBuild === name) return { kind: 'keepImage', status: planned, image, commit, isPromoted: false }
   if (!failed || again) return { kind: 'build', name, commit, attempt, status: planned }
   return { kind: 'wait', status, halt: recordedFailure(failure) }
 }
@@ -210,7 +210,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
       const made = withImage(facts, status, { image, imageCommit: commit, imageBuild: name, ...base })
       const built = withPhases(made, { builtAt: now.toISOString() })
       const ended = others.filter(other => other.ended).map(({ key }) => key)
-      return { kind: 'useImage', build, status: built, image, commit, cancel: ended.slice(keptBuilds - 1) }
+      return { kind: 'useImage', build, status: built, image, commit, isPromoted: false, cancel: ended.slice(keptBuilds - 1) }
     }
   }
 }

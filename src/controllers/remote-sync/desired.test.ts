@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SecretString } from '../../lib/secret-string.ts'
-import { buildName, desiredApplication, desiredBuild, desiredSource } from './desired.ts'
+import { buildName, desiredBuild, desiredSource } from './desired.ts'
 import { application, commit, facts, named, sync } from './testing/remote-sync.ts'
 
 const env = [{ name: 'A', value: '1' }]
@@ -152,20 +152,6 @@ test('a build is told the commands of all Applications that run it, within the b
   const { value = '' } = of(many, ...Array.from({ length: 9 }, () => many)) ?? {}
   expect(JSON.parse(value).processes).toHaveLength(100)
   expect(Buffer.byteLength(value)).toBeLessThan(131_072 - 64)
-})
-
-test('of an Application only image and commit are written, by its uid', () => {
-  const built = { image: 'image@1', commit, isPromoted: false }
-  const wanted = {
-    apiVersion: 'apps.sekisho.dev/v1alpha1',
-    kind: 'Application',
-    metadata: { name: 'shop', namespace: 'acme', uid: 'uid-a' },
-    spec: { image: 'image@1', commit },
-  }
-  expect(desiredApplication(application({ chart: 'other' }), built)).toEqual(wanted)
-  const annotations = { 'sekisho.dev/promoted': commit }
-  const promoted = { ...wanted, metadata: { ...wanted.metadata, annotations } }
-  expect(desiredApplication(application(), { ...built, isPromoted: true })).toEqual(promoted)
 })
 
 test('a builder and secrets are inputs of a build: its name changes, and stays short enough for the volume of its secrets', () => {

@@ -1,9 +1,5 @@
-// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on its
-// Applications. Pure.
-import { type Application, application as applications } from '../../api/apps/application.ts'
+// What a RemoteSync wants to exist: the build of a commit under its deterministic name, and its source. Pure.
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
-import type { Applied } from '../../kube/client/client.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { shortHash } from '../../lib/text/bounded-name.ts'
@@ -107,16 +103,4 @@ export function desiredBuild(
     attempt: status.build?.attempt ?? 1,
     ...defined({ previousImage: status.image }),
   }
-}
-
-/**
- * The two fields of an Application that a RemoteSync owns, and how it got the image without a build, which the Release says.
- * With the uid, so that the apply never creates an Application.
- */
-export function desiredApplication({ metadata }: Application, { image, commit, isPromoted, isRebased }: BuiltImage): Applied {
-  const { name, namespace = '', uid = '' } = metadata
-  const { apiVersion, kind } = applications
-  const origin = isPromoted ? { [promotedAnnotation]: commit } : isRebased === true ? { [rebasedAnnotation]: image } : undefined
-  const annotations = origin === undefined ? {} : { annotations: origin }
-  return { apiVersion, kind, metadata: { name, namespace, uid, ...annotations }, spec: { image, commit } }
 }

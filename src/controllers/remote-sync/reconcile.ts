@@ -9,17 +9,17 @@ import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import { outcomeOf } from '../kit/refusal.ts'
 import { type BuildDeps, buildImage } from './building/build-image.ts'
 import { type FetchDeps, fetchSource } from './building/fetch-source.ts'
+import { decide } from './decide.ts'
 import { fieldManager } from './deployment/apply-image.ts'
 import { type DeployDeps, deployImage } from './deployment/deploy-image.ts'
 import { type EndDeps, end, endOrphans, endRebases } from './ending/end-builds.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import type { Halt } from './halt.ts'
-import { type RebaseDeps, rebaseImage } from './rebase/rebase-image.ts'
+import { type RebaseDeps, type Rebasing, rebaseImage } from './rebase/rebase-image.ts'
 import { type RestoreDeps, restoreImage } from './rebase/restore-image.ts'
 import { admitCommit, type WallDeps } from './source/fork-wall.ts'
 import { type ResolveDeps, resolveCommit } from './source/resolve-commit.ts'
 import { save } from './stage.ts'
-import type { ReconcileState } from './status.ts'
 
 export type RemoteSyncDeps = GatherDeps &
   ResolveDeps &
@@ -38,35 +38,24 @@ export type RemoteSyncDeps = GatherDeps &
 type Run = Pick<ReconcileContext, 'log' | 'signal'> & { readonly deps: RemoteSyncDeps; readonly facts: Facts }
 
 /** `requeueAfterMilliseconds`: when to look again although nothing halted. */
-type Advanced = {
-  readonly state: ReconcileState
-  readonly halted?: Halt | undefined
-  readonly requeueAfterMilliseconds?: number | undefined
-}
+type Advanced = Rebasing & { readonly halted?: Halt | undefined }
 
-/** The stages in order; the first one that halts ends the run. */
-async function advance(run: Run): Promise<Advanced> {
-  const resolved = await admitCommit(run, await resolveCommit(run))
+/** The stages in order; the first one that halts ends the run. What runs its newest commit may get a newer run image. */
+async function advance(gathered: Run): Promise<Advanced> {
+  const refused = decide(gathered.facts)
+  const run = refused === undefined ? await restoreImage(gathered) : gathered
+  const resolved = await admitCommit(run, await resolveCommit(run, refused))
   if (resolved.halted) return resolved
   const fetched = await fetchSource(run, resolved)
   if (fetched.halted) return fetched
   const built = await buildImage(run, fetched)
   if (built.halted) return built
   const deployed = await deployImage(run, built)
-  return deployed.halted ? deployed : rebase(run, deployed.state)
-}
-
-/** What runs its newest commit may get a newer run image. */
-async function rebase(run: Run, deployed: ReconcileState): Promise<Advanced> {
-  const { rebased, ...result } = await rebaseImage(run, deployed)
-  if (rebased === undefined) return result
-  // First the status: the image that it names is set on the Application at every run.
-  const saved = await save(run.deps, result.state, undefined)
-  return deployImage(run, { state: saved, ...rebased, isPromoted: false })
+  return deployed.halted ? deployed : rebaseImage(run, deployed.state)
 }
 
 async function keep(deps: RemoteSyncDeps, remoteSync: RemoteSync, { log, signal }: ReconcileContext): Promise<Outcome> {
-  const facts = await restoreImage(deps, gather(deps, remoteSync), log)
+  const facts = gather(deps, remoteSync)
   const { state, halted, requeueAfterMilliseconds } = await advance({ deps, facts, log, signal })
   if (halted?.reason !== reasons.queued) deps.limiter.dequeue(facts.owner.uid)
   await save(deps, state, halted)

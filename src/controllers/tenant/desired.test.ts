@@ -300,6 +300,7 @@ describe('whose a namespace is', () => {
     const facts = (...states: ('absent' | 'ours' | 'terminating' | 'taken')[]) => ({
       tenant,
       namespaces: states.map(state => ({ name: 'acme', state, object: undefined })),
+      firstUser: undefined,
     })
     expect(decide(facts('absent', 'ours'))).toEqual({ kind: 'fill' })
     expect(decide(facts('ours', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })

@@ -17,14 +17,8 @@ export type Facts = {
     readonly state: NamespaceState
     readonly object: Namespace | undefined
   }[]
-}
-
-/** The first id of the range that a namespace of this Tenant has been given. */
-export function firstUserOfOurs({ namespaces: found }: Facts): number | undefined {
-  const ours = found.filter(({ state }) => state === 'ours')
-  return ours
-    .map(({ object }) => firstUserIn(object?.metadata.labels?.[labels.firstUser] ?? ''))
-    .find(first => first !== undefined)
+  /** The first id of the range that a namespace of this Tenant has been given. */
+  readonly firstUser: number | undefined
 }
 
 /** @throws KubeError when the API server refuses or cannot be reached */
@@ -35,7 +29,11 @@ export async function gather(deps: { readonly client: Pick<KubeClient, 'get'> },
       return { name, state: stateOf(tenant, object), object }
     }),
   )
-  return { tenant, namespaces: found }
+  const firstUser = found
+    .filter(({ state }) => state === 'ours')
+    .map(({ object }) => firstUserIn(object?.metadata.labels?.[labels.firstUser] ?? ''))
+    .find(first => first !== undefined)
+  return { tenant, namespaces: found, firstUser }
 }
 
 /** Ours is what this very Tenant controls, by uid: anybody can put our labels and names on anything. */

@@ -65,15 +65,12 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const observed = { decision: result, teams, enforcement: deps.enforcement(), walls: deps.walls(), installations }
   await deps.status.write(tenant, nextStatus(tenant, observed, deps.clock.now()))
   const retry = result.kind === 'refused' ? result.requeueAfterMilliseconds : undefined
-  const next = retry ?? soonest(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
+  const rotation = deps.registry.nextRotationMilliseconds()
+  // New credentials have to be written within a day of the end of their period.
+  const untilRotated = rotation === undefined ? undefined : rotation + rotationSlackMilliseconds
+  const next = retry ?? soonest(nextTeamCheckMilliseconds(teams), untilRotated)
   // What is further away is found by the resync, which a requeue would replace.
   return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)
-}
-
-/** New credentials have to be written within a day of the end of their period. */
-function rotationMilliseconds({ registry }: TenantDeps): number | undefined {
-  const next = registry.nextRotationMilliseconds()
-  return next === undefined ? undefined : next + rotationSlackMilliseconds
 }
 
 async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefined> {

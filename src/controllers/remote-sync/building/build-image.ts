@@ -1,5 +1,5 @@
 // The fourth stage. Built: there is an image of the commit. The address of the source is closed as soon as the build has ended.
-import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Builder } from '../../../services/builds/builder.ts'
@@ -8,7 +8,6 @@ import type { SourceStore } from '../../../services/builds/source-store/source-s
 import { type BuiltImage, desiredBuild } from '../desired.ts'
 import { buildKey, type Facts, sourceIdentity } from '../gather.ts'
 import { halt } from '../halt.ts'
-import { isPromoted } from '../promotion/built-preview.ts'
 import { underApproval } from '../source/fork-wall.ts'
 import type { Halted, Passed, StageResult } from '../stage.ts'
 import { type ReconcileState, withTimes } from '../status.ts'
@@ -34,7 +33,7 @@ export async function buildImage(run: Run, { state, action }: Passed<Fetched>): 
   if (action.kind !== 'keepImage') deps.prepareRollout()
   switch (action.kind) {
     case 'keepImage':
-      return { state, image: action.image, commit: action.commit, isPromoted: takesPreview(facts.remoteSync, state) }
+      return { state, ...imageOf(action) }
     case 'start':
       return startBuild(run, state, action)
     case 'wait':
@@ -47,12 +46,12 @@ export async function buildImage(run: Run, { state, action }: Passed<Fetched>): 
       await deps.sources.revoke(sourceIdentity(facts, action.build))
       for (const key of action.cancel) await deps.builder.cancel(key)
       if (action.kind !== 'useImage') return { state, halted: action.halt }
-      return { state, image: action.image, commit: action.commit, isPromoted: false }
+      return { state, ...imageOf(action) }
   }
 }
 
-function takesPreview(remoteSync: RemoteSync, { status }: ReconcileState): boolean {
-  return status.commit !== undefined && isPromoted(remoteSync, status, status.commit)
+function imageOf({ image, commit, isPromoted }: BuiltImage): BuiltImage {
+  return { image, commit, isPromoted }
 }
 
 /** It has a slot, which it keeps only if the build starts. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Application, application as kind } from '../../../api/apps/application.ts'
 import { application, commit, condition, facts, now } from '../testing/remote-sync.ts'
+import { applyImage } from './apply-image.ts'
 import { decideDeploy, decideRollout, targetsOf } from './decide-deploy.ts'
 
 const image = 'image@1'
@@ -12,7 +13,7 @@ describe('image and commit of the Application', () => {
   test.each<[string, Application | undefined, object]>([
     ['halt without an Application', undefined, { kind: 'halt', halt: { stage: 'Deployed', reason: 'ApplicationNotFound' } }],
     ['halt while it is being deleted', deleted, { kind: 'halt', halt: { reason: 'ApplicationNotFound' } }],
-    ['are set the first time', application(), { kind: 'apply', desired: { spec: { image, commit } } }],
+    ['are set the first time', application(), { kind: 'apply', application: application() }],
     ['are set for another image', application({ image: 'image@0', commit }), { kind: 'apply' }],
     ['are set for the same image of another commit', application({ image, commit: 'b'.repeat(40) }), { kind: 'apply' }],
     [
@@ -22,10 +23,26 @@ describe('image and commit of the Application', () => {
     ],
     ['are left alone when both are set', current, { kind: 'keep', application: current }],
   ])('%s', (_what, found, expected) => {
-    expect(decideDeploy(targetsOf(facts({ application: found })).first, { image, commit, isPromoted: false })).toMatchObject(
+    expect(decideDeploy(targetsOf(facts({ application: found }))[0], { image, commit, isPromoted: false })).toMatchObject(
       expected,
     )
   })
+})
+
+test('of an Application only image and commit are written, by its uid, and where the image came from', async () => {
+  const applied: unknown[] = []
+  const client = { apply: async (_: unknown, desired: unknown) => applied.push(desired) }
+  const deps = { client } as unknown as Parameters<typeof applyImage>[0]
+  const built = { image, commit, isPromoted: false }
+  for (const more of [{}, { isPromoted: true }, { isRebased: true }])
+    await applyImage(deps, application({ chart: 'other' }), { ...built, ...more })
+  const wanted = (annotations?: object) => ({
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    kind: 'Application',
+    metadata: { name: 'shop', namespace: 'acme', uid: 'uid-a', ...(annotations && { annotations }) },
+    spec: { image, commit },
+  })
+  expect(applied).toEqual([wanted(), wanted({ 'sekisho.dev/promoted': commit }), wanted({ 'sekisho.dev/rebased': image })])
 })
 
 describe('the rollout', () => {

@@ -2,9 +2,8 @@
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
-import type { Applied } from '../../../kube/client/client.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
-import { type BuiltImage, desiredApplication } from '../desired.ts'
+import type { BuiltImage } from '../desired.ts'
 import type { Facts } from '../gather.ts'
 import { applicationNotFound, type Halt, halt } from '../halt.ts'
 
@@ -17,14 +16,17 @@ export type Target = {
 
 export type DeployAction =
   | { readonly kind: 'halt'; readonly halt: Halt }
-  | { readonly kind: 'apply'; readonly desired: Applied }
-  /** The Application has both already. */
-  | { readonly kind: 'keep'; readonly application: Application }
+  /** `keep`: the Application has both already. */
+  | { readonly kind: 'apply' | 'keep'; readonly application: Application }
 
 /** That of `spec.application` first: the others wait for its release job. */
-export function targetsOf({ remoteSync, application, others }: Pick<Facts, 'remoteSync' | 'application' | 'others'>) {
+export function targetsOf({
+  remoteSync,
+  application,
+  others,
+}: Pick<Facts, 'remoteSync' | 'application' | 'others'>): readonly [Target, ...Target[]] {
   const first: Target = { name: remoteSync.spec.application, field: 'spec.application', application }
-  return { first, others: others.map((other): Target => ({ ...other, field: 'spec.otherApplications' })) }
+  return [first, ...others.map((other): Target => ({ ...other, field: 'spec.otherApplications' }))]
 }
 
 /** Two would set the image. The schema refuses it, too. */
@@ -43,7 +45,7 @@ export function decideDeploy({ application, name, field }: Target, built: BuiltI
     return { kind: 'halt', halt: applicationNotFound('Deployed', name, field) }
   if (application.spec.image === built.image && application.spec.commit === built.commit) return { kind: 'keep', application }
   if (application.spec.followTag === true) return { kind: 'halt', halt: followsTag(application) }
-  return { kind: 'apply', desired: desiredApplication(application, built) }
+  return { kind: 'apply', application }
 }
 
 /**

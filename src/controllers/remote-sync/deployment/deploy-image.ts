@@ -1,6 +1,5 @@
 // The last stage of a RemoteSync. Deployed: image and commit are set on its Applications. Ready: they have rolled them out. The
 // others get the image when the release job of the first has succeeded: its migrations run once, before any new code but itself.
-import type { Application } from '../../../api/apps/application.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { BuiltImage } from '../desired.ts'
 import type { Facts } from '../gather.ts'
@@ -12,35 +11,38 @@ import { awaitsJob, decideDeploy, decideRollout, type Target, targetsOf } from '
 
 export type DeployDeps = ApplyDeps & { readonly clock: Clock }
 type Run = { readonly deps: DeployDeps; readonly facts: Facts }
-/** `application`: with the image. `isWritten`: it had another one before. */
-type Placed = { readonly standing: Standing; readonly application?: Application; readonly isWritten?: boolean }
+/** `isWritten`: it had another image before. `frees`: its release job does not keep others waiting. */
+type Placed = { readonly standing: Standing; readonly isWritten: boolean; readonly frees: boolean }
 type Deployed = { readonly state: ReconcileState; readonly halted?: Halt }
 
 /** `isItsTurn`: otherwise one that has another image waits. */
 async function place(deps: DeployDeps, target: Target, made: BuiltImage, isItsTurn: boolean): Promise<Placed> {
   const { name, field } = target
   const action = decideDeploy(target, made)
-  if (action.kind === 'halt') return { standing: { name, kind: 'halted', halted: action.halt } }
-  if (action.kind === 'apply' && !isItsTurn) return { standing: { name, kind: 'waits' } }
-  const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
-  if (!application) return { standing: { name, kind: 'halted', halted: applicationNotFound('Deployed', name, field) } }
-  const standing: Standing = { name, kind: 'set', rollout: decideRollout(application, made.image, deps.clock.now()) }
-  return { standing, application, isWritten: action.kind === 'apply' }
+  const without = (standing: Standing): Placed => ({ standing, isWritten: false, frees: false })
+  if (action.kind === 'halt') return without({ name, kind: 'halted', halted: action.halt })
+  const isWritten = action.kind === 'apply'
+  if (isWritten && !isItsTurn) return without({ name, kind: 'waits' })
+  const application = isWritten ? await applyImage(deps, action.application, made) : action.application
+  if (!application) return without({ name, kind: 'halted', halted: applicationNotFound('Deployed', name, field) })
+  const rollout = decideRollout(application, made.image, deps.clock.now())
+  return { standing: { name, kind: 'set', rollout }, isWritten, frees: !awaitsJob(application, made.image) }
 }
 
-/** One that the API server refuses keeps none of the others from its image. @throws the first refusal, after all */
-async function placeOthers(
-  deps: DeployDeps,
-  targets: readonly Target[],
-  made: BuiltImage,
-  isTheirTurn: boolean,
-): Promise<readonly Placed[]> {
+/**
+ * The first, then the others, unless it halts. Of these, one that the API server refuses keeps none from its image.
+ * @throws the first refusal, after all
+ */
+async function placeAll(deps: DeployDeps, targets: readonly Target[], made: BuiltImage): Promise<readonly Placed[]> {
   const placed: Placed[] = []
   const refusals: unknown[] = []
   for (const target of targets) {
+    const [first] = placed
+    if (first?.standing.kind === 'halted') break
     try {
-      placed.push(await place(deps, target, made, isTheirTurn))
+      placed.push(await place(deps, target, made, first?.frees ?? true))
     } catch (error) {
+      if (first === undefined) throw error
       refusals.push(error)
     }
   }
@@ -54,12 +56,10 @@ export async function deployImage(
 ): Promise<Deployed> {
   const { image } = given
   const made = { ...given, isRebased: state.status.rebase?.image === image }
-  const targets = targetsOf(facts)
-  const first = await place(deps, targets.first, made, true)
-  if (first.standing.kind === 'halted') return { state, halted: first.standing.halted }
-  const isTheirTurn = first.application !== undefined && !awaitsJob(first.application, image)
-  const all = [first, ...(await placeOthers(deps, targets.others, made, isTheirTurn))]
+  const all = await placeAll(deps, targetsOf(facts), made)
   const standings = all.map(({ standing }) => standing)
+  const [first] = standings
+  if (first?.kind === 'halted') return { state, halted: first.halted }
   const held = { ...state, status: withApplications(state.status, facts.remoteSync.spec, standings) }
   const now = deps.clock.now()
   const before = all.some(({ isWritten }) => isWritten) ? undefined : state.status.phases?.deployedAt

@@ -15,6 +15,9 @@ import type { RemoteSyncStatus } from '../status.ts'
 
 type Rebase = NonNullable<RemoteSyncStatus['rebase']>
 
+/** When the image of a rebase could not be read. */
+const imageRetryMilliseconds = 10_000
+
 export type RebasePlan = {
   /** Of the build: the same for the same image, run image and attempt, so that it is found again after a crash. */
   readonly name: string
@@ -77,53 +80,62 @@ export function planRebase(
   }
 }
 
+/** `milliseconds`: when to look again. `message`: why it is not rebased, or not yet. */
+type Looked = { readonly status: RemoteSyncStatus; readonly milliseconds?: number; readonly message?: string }
+
 export type RebaseAction =
   | { readonly kind: 'start' }
-  /** Milliseconds after which it is given up. */
-  | { readonly kind: 'wait'; readonly milliseconds: number }
+  /** It goes on, or its image cannot be read now. */
+  | (Looked & { readonly kind: 'wait' })
   /** Something of the platform did not answer: the next attempt may have another end. */
-  | { readonly kind: 'retry'; readonly message: string; readonly milliseconds: number }
+  | (Looked & { readonly kind: 'retry' })
   /** `isStuck`: the build may go on, and is to be ended. */
-  | { readonly kind: 'fail'; readonly message: string; readonly isStuck?: boolean }
-  | { readonly kind: 'use'; readonly image: string }
-  /** The image cannot be read now. */
-  | { readonly kind: 'readAgain'; readonly message: string }
+  | (Looked & { readonly kind: 'fail'; readonly isStuck?: boolean })
+  | (Looked & { readonly kind: 'use' })
 
-/** What the build of the plan, as it was observed, asks for. */
-export function decideRebase({ name, commit, attempt }: RebasePlan, state: BuildState, now: Date): RebaseAction {
+/** What the build of the plan, as it was observed, asks for, and the status that it implies. */
+export function decideRebase(
+  { remoteSync, now }: Pick<Facts, 'remoteSync' | 'now'>,
+  status: RemoteSyncStatus,
+  plan: RebasePlan,
+  state: BuildState,
+): RebaseAction {
+  const { name, commit, attempt } = plan
+  const fail = (message: string): Extract<RebaseAction, { kind: 'fail' }> => ({
+    kind: 'fail',
+    message,
+    status: withFailedRebase(status, plan, message),
+  })
   switch (state.kind) {
     case 'absent':
       return { kind: 'start' }
-    case 'running':
-      return { kind: 'wait', milliseconds: Math.max(1000, state.deadline.getTime() - now.getTime()) }
+    case 'running': {
+      const milliseconds = Math.max(1000, state.deadline.getTime() - now.getTime())
+      return { kind: 'wait', status: withRebase(status, plan), milliseconds }
+    }
     case 'timed-out':
-      return { kind: 'fail', message: `rebase ${name} did not end in time: ${state.detail}`, isStuck: true }
+      return { ...fail(`rebase ${name} did not end in time: ${state.detail}`), isStuck: true }
     case 'failed': {
       const unanswered = unansweredBy(state)
-      if (unanswered !== undefined && attempt < maxAttemptsUnanswered)
-        return {
-          kind: 'retry',
-          message: `rebase ${name} could not ${unanswered}`,
-          milliseconds: unreadRetryMilliseconds * attempt,
-        }
-      return {
-        kind: 'fail',
-        message: `rebase ${name} failed in step ${state.step}: ${state.cause ?? unanswered ?? state.detail}`,
-      }
+      if (unanswered === undefined || attempt >= maxAttemptsUnanswered)
+        return fail(`rebase ${name} failed in step ${state.step}: ${state.cause ?? unanswered ?? state.detail}`)
+      const next = { ...plan, attempt: attempt + 1, name: rebaseName(remoteSync, plan.image, plan.runImage, attempt + 1) }
+      const message = `rebase ${name} could not ${unanswered}`
+      return { kind: 'retry', message, status: withRebase(status, next), milliseconds: unreadRetryMilliseconds * attempt }
     }
     case 'succeeded': {
-      const { proof } = state
-      if (proof.kind === 'unreadable') return { kind: 'readAgain', message: proof.message }
+      const { proof, image } = state
+      if (proof.kind === 'unreadable')
+        return { kind: 'wait', message: proof.message, status: withRebase(status, plan), milliseconds: imageRetryMilliseconds }
       const found = proof.kind === 'proven' ? proof.commit : 'no commit'
-      if (found !== commit)
-        return { kind: 'fail', message: `the image of rebase ${name} names ${found}, not ${commit}: it is not used` }
-      return { kind: 'use', image: state.image }
+      if (found !== commit) return fail(`the image of rebase ${name} names ${found}, not ${commit}: it is not used`)
+      return { kind: 'use', status: withRebased(status, plan, image), milliseconds: 0 }
     }
   }
 }
 
 /** What came of the rebase before stays said: the image may be the one that runs. */
-function withRebase(
+export function withRebase(
   status: RemoteSyncStatus,
   { name, runImage, attempt }: RebasePlan,
   more: Partial<Rebase> = {},
@@ -131,16 +143,6 @@ function withRebase(
   const image = status.rebase?.image
   const rebase = { build: name, runImage, ...(attempt === 1 ? {} : { attempt }), ...defined({ image }) }
   return { ...status, rebase: { ...rebase, ...more } }
-}
-
-export function withBegunRebase(status: RemoteSyncStatus, plan: RebasePlan): RemoteSyncStatus {
-  return withRebase(status, plan)
-}
-
-/** The next attempt, under a name of its own. */
-export function withNextAttempt(remoteSync: RemoteSync, status: RemoteSyncStatus, plan: RebasePlan): RemoteSyncStatus {
-  const attempt = plan.attempt + 1
-  return withRebase(status, { ...plan, attempt, name: rebaseName(remoteSync, plan.image, plan.runImage, attempt) })
 }
 
 /** Not tried again for this run image. */
@@ -153,6 +155,6 @@ export function withFailedRebase(status: RemoteSyncStatus, plan: RebasePlan, mes
  * rebased for ever. The build that made the rest of the image stays named, and so does what it was before its release has
  * proved itself.
  */
-export function withRebased(status: RemoteSyncStatus, plan: RebasePlan, image: string): RemoteSyncStatus {
+function withRebased(status: RemoteSyncStatus, plan: RebasePlan, image: string): RemoteSyncStatus {
   return { ...withRebase(status, plan, { image, former: plan.former }), image, runImage: plan.runImage }
 }

@@ -1,6 +1,7 @@
 // When an image is rebased, and what comes of it, with everything outside replaced by fakes; kpack itself is in test/e2e.
 import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { before, type Fakes, finalized, named, reconcile } from '../testing/reconcile-once.ts'
 import { application, commit, condition, sync } from '../testing/remote-sync.ts'
 
@@ -71,9 +72,9 @@ describe('an image whose builder has a newer run image', () => {
     expect([outcome, slot, effects.at(-1)]).toEqual([{ kind: 'done' }, 'free', 'status Deployed'])
   })
 
-  test('and that was rebased: the status names it before the Application gets it', async () => {
-    const { effects, status: after } = await run({ state: rebased })
-    expect(effects).toEqual(['token', 'status Deployed', `apply Application ${other}`, 'status RollingOut'])
+  test('and that was rebased: the status names it, and at once the next run gives it to the Application', async () => {
+    const { effects, status: after, outcome } = await run({ state: rebased })
+    expect([effects, outcome]).toEqual([['token', 'status Deployed'], { kind: 'requeue', requeueAfterMilliseconds: 0 }])
     expect(after).toMatchObject({
       image: other,
       imageCommit: commit,
@@ -81,6 +82,9 @@ describe('an image whose builder has a newer run image', () => {
       runImage: newer,
       rebase: { image: other, former: { image, runImage: older } },
     })
+    const next = await run({ remoteSync: { ...remoteSync, ...defined({ status: after }) } })
+    expect(next.effects).toEqual(['token', `apply Application ${other}`, 'status RollingOut'])
+    expect(next.status).toMatchObject({ image: other, runImage: newer, rebase: { former: { image } } })
   })
 
   test('and that was rebased: the times stay those of the push', async () => {

@@ -8,15 +8,7 @@ import type { Rebaser } from '../../../services/builds/rebaser.ts'
 import { keptBuilds } from '../decide-build.ts'
 import { buildKey, type Facts } from '../gather.ts'
 import type { ReconcileState, RemoteSyncStatus } from '../status.ts'
-import {
-  decideRebase,
-  planRebase,
-  type RebasePlan,
-  withBegunRebase,
-  withFailedRebase,
-  withNextAttempt,
-  withRebased,
-} from './decide-rebase.ts'
+import { decideRebase, planRebase, type RebaseAction, type RebasePlan, withFailedRebase, withRebase } from './decide-rebase.ts'
 
 export type RebaseDeps = {
   readonly builder: Pick<Builder, 'observe' | 'cancel' | 'ofOwner' | 'known'>
@@ -24,16 +16,11 @@ export type RebaseDeps = {
   readonly rebaser: Rebaser
 }
 
-/** What is left to do: another look after this time, or an image to deploy. */
-export type Rebasing = {
-  readonly state: ReconcileState
-  readonly requeueAfterMilliseconds?: number
-  readonly rebased?: { readonly image: string; readonly commit: string }
-}
+/** When to look again; at once where there is another image, which the next run sets on the Applications. */
+export type Rebasing = { readonly state: ReconcileState; readonly requeueAfterMilliseconds?: number | undefined }
 
 /** Builds come first: one of any tenant may have begun or ended meanwhile. */
 const retryMilliseconds = 60_000
-const unreadRetryMilliseconds = 10_000
 
 type Run = { readonly deps: RebaseDeps; readonly facts: Facts; readonly log: Log }
 
@@ -49,42 +36,37 @@ export function rebaseGoingOn(deps: RebaseDeps, facts: Facts, status: RemoteSync
 
 /** @throws KubeError where a retry may help */
 export async function rebaseImage(run: Run, state: ReconcileState): Promise<Rebasing> {
-  const { deps, facts, log } = run
-  const { now } = facts
+  const { deps, facts } = run
   const plan = planOf(deps, facts, state.status)
   if (plan === undefined) return { state }
   const key = buildKey(facts, plan.name)
+  const later = { state, requeueAfterMilliseconds: retryMilliseconds }
   const mayBegin = (): boolean => deps.limiter.tryAcquireRebase(facts.owner, { tenant: key.namespace, name: key.name })
   // One that exists is known soon: what only waits asks the API server nothing.
-  if (!deps.builder.known(key) && !mayBegin()) return { state, requeueAfterMilliseconds: retryMilliseconds }
-  const action = decideRebase(plan, await deps.builder.observe(key, facts.owner), now)
-  switch (action.kind) {
-    case 'start':
-      return mayBegin() ? start(run, state, plan) : { state, requeueAfterMilliseconds: retryMilliseconds }
-    case 'wait':
-      return { state: withBegun(state, plan), requeueAfterMilliseconds: action.milliseconds }
-    case 'readAgain':
-      log.info({ build: plan.name, reason: action.message }, 'the image of a rebase cannot be read: it is tried again')
-      return { state: withBegun(state, plan), requeueAfterMilliseconds: unreadRetryMilliseconds }
-    case 'retry':
-      log.info({ build: plan.name, reason: action.message }, 'a rebase is tried again')
-      await endFormer(run, plan)
-      return {
-        state: { ...state, status: withNextAttempt(facts.remoteSync, state.status, plan) },
-        requeueAfterMilliseconds: action.milliseconds,
-      }
-    case 'fail':
-      if (action.isStuck === true) await deps.builder.cancel(key)
-      await endFormer(run, plan)
-      return failed(run, state, plan, action.message)
-    case 'use':
-      await endFormer(run, plan)
-      log.info({ build: plan.name, image: action.image, runImage: plan.runImage }, 'image rebased')
-      return {
-        state: { ...state, status: withRebased(state.status, plan, action.image) },
-        rebased: { image: action.image, commit: plan.commit },
-      }
+  if (!deps.builder.known(key) && !mayBegin()) return later
+  const action = decideRebase(facts, state.status, plan, await deps.builder.observe(key, facts.owner))
+  if (action.kind !== 'start') {
+    if (action.kind === 'fail' && action.isStuck === true) await deps.builder.cancel(key)
+    if (action.kind !== 'wait') await endFormer(run, plan)
+    tell(run, plan, action)
+    return { state: { ...state, status: action.status }, requeueAfterMilliseconds: action.milliseconds }
   }
+  return mayBegin() ? start(run, state, plan) : later
+}
+
+const told: Readonly<Record<Exclude<RebaseAction['kind'], 'start'>, string>> = {
+  wait: 'the image of a rebase cannot be read: it is tried again',
+  retry: 'a rebase is tried again',
+  fail: 'an image was not rebased: its next build has the newer run image',
+  use: 'image rebased',
+}
+
+/** Of what only goes on nothing. */
+function tell({ log }: Run, { name, runImage }: RebasePlan, { kind, message, status }: Exclude<RebaseAction, { kind: 'start' }>) {
+  const build = name
+  if (kind === 'fail') log.error({ build, runImage, reason: message }, told.fail)
+  else if (kind === 'use') log.info({ build, runImage, image: status.image }, told.use)
+  else if (message !== undefined) log.info({ build, reason: message }, told[kind])
 }
 
 /** Without pushes, nothing else would delete what has ended. */
@@ -103,27 +85,18 @@ async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise
     const { application } = facts.remoteSync.spec
     const builder = facts.builder === undefined ? {} : { builder: facts.builder }
     const outcome = await deps.rebaser.start({ key, owner: facts.owner, application, image, commit, stack, ...builder })
-    if (outcome.kind === 'impossible') return failed(run, state, plan, outcome.message)
+    if (outcome.kind === 'impossible') {
+      const status = withFailedRebase(state.status, plan, outcome.message)
+      tell(run, plan, { kind: 'fail', status, message: outcome.message })
+      return { state: { ...state, status } }
+    }
     if (outcome.kind === 'refused') {
       log.info({ build: plan.name, reason: outcome.message }, 'a rebase cannot start: it is tried again')
       return { state, requeueAfterMilliseconds: retryMilliseconds }
     }
     started = true
-    return { state: withBegun(state, plan) }
+    return { state: { ...state, status: withRebase(state.status, plan) } }
   } finally {
     if (!started) deps.limiter.release(key)
   }
-}
-
-function withBegun(state: ReconcileState, plan: RebasePlan): ReconcileState {
-  return { ...state, status: withBegunRebase(state.status, plan) }
-}
-
-function failed({ log }: Run, state: ReconcileState, plan: RebasePlan, message: string): Rebasing {
-  log.error(
-    { build: plan.name, runImage: plan.runImage, reason: message },
-    'an image was not rebased: its next build has the newer run image',
-  )
-  const status: RemoteSyncStatus = withFailedRebase(state.status, plan, message)
-  return { state: { ...state, status } }
 }

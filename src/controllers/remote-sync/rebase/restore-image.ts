@@ -4,21 +4,21 @@ import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { StatusWriter } from '../../kit/status-writer.ts'
-import { decide } from '../decide.ts'
 import { type ApplyDeps, applyImage } from '../deployment/apply-image.ts'
-import { desiredApplication } from '../desired.ts'
 import { existingApplications, type Facts } from '../gather.ts'
 import { hasGivenUpImage, withRestored } from './decide-restore.ts'
 
 export type RestoreDeps = ApplyDeps & { readonly status: StatusWriter<RemoteSync> }
+type Run = { readonly deps: RestoreDeps; readonly facts: Facts; readonly log: Log }
 
 /**
- * The status first: the image that it names is set on the Application at every run. Resolves to the facts as they are
- * afterwards.
+ * The status first: the image that it names is set on the Application at every run. Resolves to the run with the facts as they
+ * are afterwards.
  */
-export async function restoreImage(deps: RestoreDeps, facts: Facts, log: Log): Promise<Facts> {
+export async function restoreImage<Given extends Run>(run: Given): Promise<Given> {
+  const { deps, facts, log } = run
   const applications = existingApplications(facts).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  if (applications.length === 0 || decide(facts)) return facts
+  if (applications.length === 0) return run
   const status = facts.remoteSync.status ?? {}
   const restored = withRestored(applications, status)
   const remoteSync = restored === undefined ? facts.remoteSync : await deps.status.write(facts.remoteSync, restored)
@@ -28,11 +28,11 @@ export async function restoreImage(deps: RestoreDeps, facts: Facts, log: Log): P
       'a rebased image is given up: the former one runs',
     )
   const { image, imageCommit: commit } = restored ?? status
-  if (image === undefined || commit === undefined) return { ...facts, remoteSync }
+  if (image === undefined || commit === undefined) return { ...run, facts: { ...facts, remoteSync } }
   const applied = new Map<Application, Application | undefined>()
   for (const application of applications.filter(one => hasGivenUpImage(one, restored ?? status)))
-    applied.set(application, await applyImage(deps, desiredApplication(application, { image, commit, isPromoted: false })))
+    applied.set(application, await applyImage(deps, application, { image, commit, isPromoted: false }))
   const now = (one: Application | undefined) => (one !== undefined && applied.has(one) ? applied.get(one) : one)
   const others = facts.others.map(({ name, application }) => ({ name, application: now(application) }))
-  return { ...facts, remoteSync, application: now(facts.application), others }
+  return { ...run, facts: { ...facts, remoteSync, application: now(facts.application), others } }
 }

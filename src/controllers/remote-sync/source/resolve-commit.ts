@@ -2,10 +2,9 @@
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { ensureOwnedGrant } from '../../kit/repository/ensure-owned-grant.ts'
 import { ownedGrantName, planOwnedGrant } from '../../kit/repository/owned-grant.ts'
-import { decide } from '../decide.ts'
 import { fieldManager } from '../deployment/apply-image.ts'
 import type { Facts } from '../gather.ts'
-import { halt, haltOf } from '../halt.ts'
+import { type Halt, halt, haltOf } from '../halt.ts'
 import type { StageResult } from '../stage.ts'
 import { type ReconcileState, withoutCommit, withStatus } from '../status.ts'
 import { type AskDeps, askGitHub } from './ask-github.ts'
@@ -23,16 +22,17 @@ export type ResolveDeps = AskDeps &
 /** `retry`: something changed since the last reconcile, so that a commit that failed is built once more. */
 export type Resolved = { readonly commit: string; readonly retry: boolean; readonly repository: OpenRepository }
 
+type Run = { readonly deps: ResolveDeps; readonly facts: Facts }
+
 const actor = 'sekisho:remote-sync'
 
-/** @throws KubeError where a retry may help */
-export async function resolveCommit(run: { readonly deps: ResolveDeps; readonly facts: Facts }): StageResult<Resolved> {
+/** `refused`: what was decided before GitHub is asked. @throws KubeError where a retry may help */
+export async function resolveCommit(run: Run, refused: Halt | undefined): StageResult<Resolved> {
   const { deps, facts } = run
   const { remoteSync, now } = facts
   const before: ReconcileState = { remoteSync, status: remoteSync.status ?? {} }
   // The commit of another source must not be built under this one, also when this run halts before GitHub is asked.
   const initial = isNewSpec(remoteSync) ? withoutCommit(before) : before
-  const refused = decide(facts)
   if (refused) return { state: initial, halted: refused }
   const plan = planOwnedGrant(remoteSync, facts.grant, now)
   const state = withStatus(initial, { grant: ownedGrantName(remoteSync) })

@@ -9,7 +9,7 @@ import { isGone, isKubeError } from '../../../kube/client/errors.ts'
 import type { TenantRegistry } from '../../../services/registry/tenant-registry.ts'
 import { classesAreUsable, credentialsExist, type Decision, namespaceTaken, noUserRange, quotasAreCounted } from '../decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces, fieldManager } from '../desired.ts'
-import { type Facts, firstUserOfOurs } from '../gather.ts'
+import type { Facts } from '../gather.ts'
 import { needsApply } from '../needs-apply.ts'
 import { keepRights, type RightsDeps } from '../rights/platform-rights.ts'
 import { chosenClasses, classesInForce, classMarks, classProblem } from '../runtime/choose-classes.ts'
@@ -29,11 +29,13 @@ export type FillDeps = RightsDeps &
 /** Resolves to whether the namespaces can be used. @throws KubeError when the API server refuses or cannot be reached */
 export async function fillNamespaces(deps: FillDeps, facts: Facts): Promise<Decision> {
   const { tenant, namespaces: found } = facts
-  const firstUser = firstUserOfOurs(facts) ?? (await deps.userRanges.allot(tenant))
+  const firstUser = facts.firstUser ?? (await deps.userRanges.allot(tenant))
   if (firstUser === undefined) return { kind: 'refused', ...noUserRange() }
   const classOf = (name: string) => deps.classes.get({ name })
   const chosen = chosenClasses(tenant, deps.settings.runtimeClasses)
   const marks = classMarks(chosen, classOf)
+  const problem = classProblem(chosen, classOf)
+  const classes = classesInForce(chosen, classOf, tenant.status?.runtimeClasses)
   for (const wanted of desiredNamespaces(tenant, deps.settings, { firstUser, classes: marks })) {
     const { name } = wanted.object.metadata
     const live = found.find(namespace => namespace.name === name)?.object
@@ -53,8 +55,7 @@ export async function fillNamespaces(deps: FillDeps, facts: Facts): Promise<Deci
     .filter(({ type }) => type === resourceQuotas)
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
-  const refusal = quotasAreCounted(quotas) ?? classesAreUsable(classProblem(chosen, classOf)) ?? credentialsExist(credentials)
-  const classes = classesInForce(chosen, classOf, tenant.status?.runtimeClasses)
+  const refusal = quotasAreCounted(quotas) ?? classesAreUsable(problem) ?? credentialsExist(credentials)
   if (refusal) return { kind: 'refused', ...refusal, classes }
   return { kind: 'fill', firstUser, classes, imagesAreOpen: credentials.kind === 'open' }
 }

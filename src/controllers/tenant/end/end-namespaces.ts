@@ -22,7 +22,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../../store/audit/record-end.ts'
-import { type Held, heldKinds, heldMessage, isOverdue, type Remaining } from './decide-end.ts'
+import { type Held, heldKinds, heldMessage, isOverdue } from './decide-end.ts'
 
 export type EndDeps = {
   readonly client: Pick<KubeClient, 'list' | 'delete'>
@@ -53,43 +53,24 @@ const listed: readonly ResourceType[] = [
  */
 export async function endNamespaces(deps: EndDeps, tenant: Tenant, leaving: readonly Leaving[]): Promise<string | undefined> {
   const held: (string | undefined)[] = []
-  for (const { name, object } of leaving) {
-    await forcePods(deps, tenant, name)
-    held.push(await heldIn(deps, name, heldKinds(object, deps.clock.now())))
-  }
+  for (const namespace of leaving) held.push(await endNamespace(deps, tenant, namespace))
   return held.filter(message => message !== undefined).join('; ') || undefined
 }
 
-async function forcePods(deps: EndDeps, tenant: Tenant, namespace: string): Promise<void> {
-  const left = await deps.client.list<Pod>(pods, { namespace })
-  const overdue = left.filter(pod => isOverdue(pod, deps.clock.now()))
+async function endNamespace(deps: EndDeps, tenant: Tenant, { name: namespace, object }: Leaving): Promise<string | undefined> {
+  const { client, audit, events } = deps
+  const left = await client.list<Pod>(pods, { namespace })
+  const now = deps.clock.now()
+  const overdue = left.filter(pod => isOverdue(pod, now))
+  const remaining = heldKinds(object, now)
   for (const pod of overdue) {
-    await recordForced(deps.audit, tenant, pod)
+    // Before the pod is forced: while the log cannot be written it stays.
+    await recordEndOnce(audit, forcedRecord(tenant, pod))
     const { uid } = pod.metadata
-    await deps.client.delete(pods, keyOf(pod), { now: true, ...defined({ uid }) })
+    await client.delete(pods, keyOf(pod), { now: true, ...defined({ uid }) })
   }
-  const [first] = overdue
-  if (first === undefined) return
-  const others = overdue.length === 1 ? '' : ` and ${overdue.length - 1} more`
-  const message = `pod ${first.metadata.name}${others} of namespace ${namespace} had not ended long after the grace period and was forced: see the node ${first.spec?.nodeName ?? '(none)'}`
-  deps.events.record(tenant, { type: 'Warning', reason: 'PodForced', message })
-}
-
-/** Before the pod is forced: while the log cannot be written it stays. */
-function recordForced(audit: EndDeps['audit'], tenant: Tenant, { metadata, spec }: Pod): Promise<void> {
-  const { name, namespace = '', uid = '' } = metadata
-  return recordEndOnce(audit, {
-    action: 'pod.forced',
-    actor: 'sekisho:tenant',
-    namespace,
-    object: `Pod/${namespace}/${name}`,
-    outcome: 'allowed',
-    reason: `the namespace of Tenant ${tenant.metadata.name} is being deleted, and the pod had not ended long after its grace period`,
-    details: { uid, node: spec?.nodeName ?? '' },
-  })
-}
-
-async function heldIn({ client }: EndDeps, namespace: string, remaining: readonly Remaining[]): Promise<string | undefined> {
+  const message = forcedMessage(namespace, overdue)
+  if (message !== undefined) events.record(tenant, { type: 'Warning', reason: 'PodForced', message })
   const held: Held[] = []
   for (const kind of remaining) {
     const type = listed.find(
@@ -98,4 +79,23 @@ async function heldIn({ client }: EndDeps, namespace: string, remaining: readonl
     held.push({ kind, objects: type === undefined ? undefined : await client.list<KubeObject>(type, { namespace }) })
   }
   return heldMessage(namespace, held)
+}
+
+function forcedMessage(namespace: string, [first, ...more]: readonly Pod[]): string | undefined {
+  if (first === undefined) return undefined
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  return `pod ${first.metadata.name}${others} of namespace ${namespace} had not ended long after the grace period and was forced: see the node ${first.spec?.nodeName ?? '(none)'}`
+}
+
+function forcedRecord(tenant: Tenant, { metadata, spec }: Pod): Parameters<typeof recordEndOnce>[1] {
+  const { name, namespace = '', uid = '' } = metadata
+  return {
+    action: 'pod.forced',
+    actor: 'sekisho:tenant',
+    namespace,
+    object: `Pod/${namespace}/${name}`,
+    outcome: 'allowed',
+    reason: `the namespace of Tenant ${tenant.metadata.name} is being deleted, and the pod had not ended long after its grace period`,
+    details: { uid, node: spec?.nodeName ?? '' },
+  }
 }
