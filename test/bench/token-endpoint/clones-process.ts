@@ -4,15 +4,11 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { request } from 'node:https'
-import { constants, setPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { packetLine } from '../../../src/services/packet-lines.ts'
 import { dispatchCommands } from '../harness/command-server.ts'
 import { addressOf } from '../load/closed-loop.ts'
-
-// It stands for other machines: it must not take the processor from the API server and the database, of which the desk asks.
-setPriority(-8)
 
 const megabytes = Number(process.argv[2] ?? '1')
 const mebibyte = randomBytes(1024 * 1024)

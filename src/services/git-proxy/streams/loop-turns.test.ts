@@ -1,4 +1,6 @@
 // How much passes in one turn of the event loop, and in which order.
+import { Readable, Transform, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { expect, test } from 'vitest'
 import { createLoopTurns } from './loop-turns.ts'
 
@@ -10,6 +12,7 @@ function byHand() {
   const passed: string[] = []
   const turns = createLoopTurns(work => void scheduled.push(work))
   return {
+    turns,
     passed,
     pending: () => scheduled.length,
     add: (name: string, bytes = 64 * kibibyte) => void turns.pass(bytes).then(() => passed.push(name)),
@@ -65,4 +68,40 @@ test('by itself the event loop turns between', async () => {
   setImmediate(() => setImmediate(resolve))
   await Promise.all([pieces, request.then(() => order.push('a request'))])
   expect(order).toEqual(['a request', 'fifty pieces'])
+})
+
+test('a transfer that is aborted while it waits gives its turn back, and the others end', async () => {
+  const { turns, turn, pending } = byHand()
+  const piece = Buffer.alloc(64 * kibibyte)
+  const transfer = (signal: AbortSignal = new AbortController().signal) => {
+    let bytes = 0
+    const gate = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        void turns.pass(chunk.length).then(() => done(null, chunk))
+      },
+    })
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length
+        done()
+      },
+    })
+    const source = Readable.from([piece, piece, piece], { objectMode: false })
+    return { ended: pipeline(source, gate, sink, { signal }).then(() => bytes) }
+  }
+  const controller = new AbortController()
+  const gone = transfer(controller.signal)
+  const others = [transfer(), transfer(), transfer()]
+  controller.abort(new Error('the client is gone'))
+  await expect(gone.ended).rejects.toThrow('abort')
+  let isOver = false
+  const all = Promise.all(others.map(({ ended }) => ended)).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    if (pending() > 0) await turn()
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  expect(await all).toEqual([3, 3, 3].map(pieces => pieces * piece.length))
+  expect(pending()).toBe(0)
 })

@@ -7,7 +7,7 @@ export type LoopTurns = {
   readonly pass: (bytes: number) => Promise<void>
 }
 
-/** Two pieces as the kernel hands them over: less than half a millisecond of work. */
+/** Two pieces as the kernel hands them over. */
 const bytesPerTurn = 128 * 1024
 
 type Waiting = { readonly bytes: number; readonly resolve: () => void }
