@@ -14,6 +14,7 @@ import { createProxyMetrics } from './metrics.ts'
 import { createUnendedPushes } from './push/unended.ts'
 import { gitProxyRoutes } from './server/routes.ts'
 import { createGitStreams } from './streams/git-streams.ts'
+import { createLoopTurns } from './streams/loop-turns.ts'
 import { createGitServer } from './upstream/git-server.ts'
 import { createRepositoryNames } from './upstream/repository-names.ts'
 
@@ -53,8 +54,9 @@ export async function openGitProxy(
   })
   const ends = createUnendedPushes({ audit: store.audit, isLeader: deps.manager.isLeader, clock, log })
   const refs = createKeyedBuckets(refRate, clock)
+  const turns = createLoopTurns()
   await server.register(
-    gitProxyRoutes({ desk, identify, names, counted, github, streams, metrics, audit: store.audit, refs, log }),
+    gitProxyRoutes({ desk, identify, names, counted, github, streams, turns, metrics, audit: store.audit, refs, log }),
   )
   return {
     async start() {

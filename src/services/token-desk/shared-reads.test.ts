@@ -1,9 +1,15 @@
 // Which reads are shared: equal ones that were asked for before the read began.
-import { expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { halt } from '../../api/github/halt.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { createKubeClient } from '../../kube/client/kube-client.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { createSharedReads } from './shared-reads.ts'
 
 /** An API server whose objects say at which read they were read. */
@@ -52,4 +58,64 @@ test('what differs by kind, name or namespace is read apart', async () => {
     'Halts of acme',
     'Halts of globex',
   ])
+})
+
+/** A real client of an API server that does not answer requests whose path ends so, until it is let go on. */
+async function hangingServer(path: string) {
+  const asked: string[] = []
+  let hangs = true
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    if (hangs && new URL(request.url ?? '', 'http://x').pathname.endsWith(path)) return
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] }))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const connection = { server: new URL(`http://127.0.0.1:${port}`), tls: {}, authorization: async () => new SecretString('x') }
+  const client = createKubeClient({ connection, component: 'unit', clock: systemClock, random: () => 0 })
+  onTestFinished(async () => {
+    await client.close()
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  })
+  const letGo = (): void => {
+    hangs = false
+  }
+  return { asked, shared: createSharedReads(client, 200), letGo }
+}
+
+const outcomes = (reads: readonly Promise<unknown>[]) =>
+  Promise.all(
+    reads.map(read =>
+      read.then(
+        () => 'answered',
+        ({ code, retryAfterSeconds }) => [code, retryAfterSeconds],
+      ),
+    ),
+  )
+
+test('a list of Halts that hangs is refused to all who wait for it, retryable, and the next one reads anew', async () => {
+  const { asked, shared, letGo } = await hangingServer('/namespaces/sekisho-system/halts')
+  const list = (namespace: string) => shared.list(halt, { namespace })
+  const [first, meanwhile] = [list('sekisho-system'), [list('sekisho-system'), list('sekisho-system')]]
+  expect(await outcomes([first])).toEqual([['unavailable', 5]])
+  expect(await outcomes([...meanwhile, list('acme')])).toEqual([['unavailable', 5], ['unavailable', 5], 'answered'])
+  letGo()
+  expect(await list('sekisho-system')).toEqual([])
+  expect(asked.filter(url => url.includes('sekisho-system'))).toHaveLength(3)
+})
+
+test('who asked while a read hung is answered by the next one when the server answers again', async () => {
+  const { asked, shared, letGo } = await hangingServer('/halts')
+  const [first, second] = [shared.list(halt, { namespace: 'acme' }), shared.list(halt, { namespace: 'acme' })]
+  await waitUntil('the server was asked', () => asked.length === 1)
+  letGo()
+  expect(await outcomes([first, second])).toEqual([['unavailable', 5], 'answered'])
+})
+
+test('what the server refuses is not called late', async () => {
+  const refused = async () => Promise.reject(new Error('forbidden'))
+  const shared = createSharedReads({ get: refused, list: refused } as never, 50)
+  await expect(shared.list(halt, { namespace: 'acme' })).rejects.toThrow('forbidden')
 })

@@ -9,6 +9,7 @@ import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { createProxyMetrics } from '../../../src/services/git-proxy/metrics.ts'
 import { gitProxyRoutes } from '../../../src/services/git-proxy/server/routes.ts'
 import { createGitStreams } from '../../../src/services/git-proxy/streams/git-streams.ts'
+import { createLoopTurns } from '../../../src/services/git-proxy/streams/loop-turns.ts'
 import { createGitServer } from '../../../src/services/git-proxy/upstream/git-server.ts'
 import { openTokenDeskCertificate } from '../../../src/services/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../../src/web/server.ts'
@@ -48,6 +49,7 @@ const server = await createWebServer({
 })
 await server.register(
   gitProxyRoutes({
+    turns: createLoopTurns(),
     ...{
       desk,
       streams,

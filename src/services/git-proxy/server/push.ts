@@ -138,9 +138,13 @@ async function* toGitHub(commands: PushCommands, pack: AsyncIterable<Buffer>): A
   yield* pack
 }
 
-async function* counted({ metrics }: Pick<PushDeps, 'metrics'>, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* counted(
+  { metrics, turns }: Pick<PushDeps, 'metrics' | 'turns'>,
+  body: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
   for await (const piece of body) {
     metrics.passed('to GitHub', piece.length)
+    await turns.pass(piece.length)
     yield piece
   }
 }

@@ -7,6 +7,7 @@ import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { ProxyMetrics } from '../metrics.ts'
 import { endReason, type GitStream, type GitStreams } from '../streams/git-streams.ts'
+import type { LoopTurns } from '../streams/loop-turns.ts'
 import { drain } from '../streams/request-body.ts'
 import type { GitRequest, GitServer } from '../upstream/git-server.ts'
 import type { RepositoryNames } from '../upstream/repository-names.ts'
@@ -15,6 +16,7 @@ import type { AdmittedAccess } from './access.ts'
 export type TransferDeps = {
   readonly github: Pick<GitServer, 'request'>
   readonly streams: Pick<GitStreams, 'run'>
+  readonly turns: LoopTurns
   readonly names: Pick<RepositoryNames, 'forget'>
   readonly metrics: ProxyMetrics
   readonly log: Log
@@ -63,7 +65,7 @@ export function runTransfer(
 
 /** Asks GitHub and passes its answer to the client. Resolves at its end; a transfer that broke off after it began is logged. */
 export async function passOn(
-  { github, names, metrics, log }: Omit<TransferDeps, 'streams'>,
+  { github, turns, names, metrics, log }: Omit<TransferDeps, 'streams'>,
   { request, reply, access }: Exchange,
   stream: GitStream,
   { watcher, ...asked }: Omit<GitRequest, 'web' | 'fullName' | 'token' | 'mintedAt'> & { readonly watcher?: Watcher },
@@ -78,7 +80,7 @@ export async function passOn(
         stream.touch()
         metrics.passed('to workloads', piece.length)
         watcher?.add(piece)
-        done(null, piece)
+        void turns.pass(piece.length).then(() => done(null, piece))
       },
       flush(done) {
         if (watcher === undefined) done()
