@@ -95,7 +95,7 @@ export const proofs: readonly Proof[] = [
   },
   {
     name: 'reinstall',
-    unchanged: 'leave out',
+    unchanged: 'short',
     proves: [
       ...packages,
       'src/broker/{onboarding,webhooks}/**',
@@ -108,8 +108,7 @@ export const proofs: readonly Proof[] = [
       'test/e2e/reinstall.test.ts',
     ],
     part: 'reinstall',
-    longSeconds: 260,
-    file: 'test/e2e/reinstall.test.ts',
+    longSeconds: 580,
   },
   {
     name: 'first-application',
@@ -175,7 +174,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
   'remote-sync': ['src/controllers/remote-sync/**', 'src/services/builds/**'],
   'repository-grant': ['src/controllers/repository-grant/**', 'src/policy/**', 'src/services/token-desk/**'],
-  'service-binding-records': ['src/controllers/service-records/**'],
+  'service-binding-records': ['src/controllers/service-records/**', 'test/sweep/scenarios/service-records.ts'],
   'service-instance-records': ['src/controllers/service-records/**'],
   'service-proxy': ['src/controllers/service-proxy/**'],
   tenant: ['src/controllers/tenant/**', 'src/services/token-desk/**'],
@@ -189,7 +188,7 @@ export const allCrashPoints: readonly string[] = [
   'src/kube/{cache,client,controller,object,queue}/**',
   'src/kube/manager.ts',
   'src/controllers/{*.ts,kit/**}',
-  'test/sweep/**',
+  'test/sweep/{*.ts,{assertions,environment,subject}/**,scenarios/!(service-records).ts}',
   ...packages,
 ]
 export const crashParts: readonly string[] = ['crashes-1', 'crashes-2', 'crashes-3', 'crashes-4']
