@@ -2,6 +2,7 @@
 import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { expect, test } from 'vitest'
+import { settle } from '../../../lib/testing/fake-clock.ts'
 import { createLoopTurns } from './loop-turns.ts'
 
 const kibibyte = 1024
@@ -20,31 +21,35 @@ function byHand() {
       const work = scheduled.shift()
       if (work === undefined) throw new Error('no turn is scheduled')
       work()
-      await Promise.resolve()
+      await settle()
     },
   }
 }
 
-test('two pieces of 64 KiB pass in a turn, in the order in which they came', async () => {
+test('two pieces of 64 KiB pass in a turn, the first ones at once, in the order in which they came', async () => {
   const { add, turn, passed, pending } = byHand()
   for (const name of ['a', 'b', 'c', 'd', 'e']) add(name)
-  expect(passed).toEqual([])
-  await turn()
+  await settle()
   expect(passed).toEqual(['a', 'b'])
   await turn()
   expect(passed).toEqual(['a', 'b', 'c', 'd'])
   await turn()
   expect(passed).toEqual(['a', 'b', 'c', 'd', 'e'])
+  // Afterwards nothing goes on, and the next piece does not wait.
+  await turn()
   expect(pending()).toBe(0)
+  add('later')
+  await settle()
+  expect(passed.at(-1)).toBe('later')
 })
 
 test('a transfer that goes on at once waits behind those that waited', async () => {
   const { add, turn, passed } = byHand()
-  for (const name of ['a', 'b', 'c']) add(name)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) add(name)
   await turn()
   add('a again')
   await turn()
-  expect(passed).toEqual(['a', 'b', 'c', 'a again'])
+  expect(passed).toEqual(['a', 'b', 'c', 'd', 'e', 'a again'])
 })
 
 test('small pieces share a turn, and one that is larger than a turn has it alone', async () => {
@@ -52,7 +57,7 @@ test('small pieces share a turn, and one that is larger than a turn has it alone
   for (let at = 0; at < 9; at++) add(`small ${at}`, 16 * kibibyte)
   add('large', 1024 * kibibyte)
   add('last')
-  await turn()
+  await settle()
   expect(passed).toHaveLength(8)
   await turn()
   expect(passed.slice(8)).toEqual(['small 8', 'large'])
@@ -98,7 +103,7 @@ test('a transfer that is aborted while it waits gives its turn back, and the oth
   const all = Promise.all(others.map(({ ended }) => ended)).finally(() => {
     isOver = true
   })
-  while (!isOver) {
+  while (!isOver || pending() > 0) {
     if (pending() > 0) await turn()
     await new Promise(resolve => setImmediate(resolve))
   }

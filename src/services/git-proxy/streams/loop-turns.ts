@@ -17,20 +17,22 @@ type Waiting = { readonly bytes: number; readonly resolve: () => void }
 //   bound: two for each transfer, one in each direction
 //   freshness: none is needed
 //   replicas: each its own
-/** `schedule` calls back in the next turn of the event loop. */
+/** `schedule` calls back in the next turn of the event loop. A piece passes at once while the turn has room and none waits. */
 export function createLoopTurns(schedule: (work: () => void) => void = setImmediate): LoopTurns {
   const waiting: Waiting[] = []
   let isScheduled = false
+  let left = bytesPerTurn
 
+  /** Until a turn in which nothing passed. */
   function scheduleNext(): void {
-    if (isScheduled || waiting.length === 0) return
+    if (isScheduled || left === bytesPerTurn) return
     isScheduled = true
-    schedule(passSome)
+    schedule(nextTurn)
   }
 
-  function passSome(): void {
+  function nextTurn(): void {
     isScheduled = false
-    let left = bytesPerTurn
+    left = bytesPerTurn
     while (left > 0) {
       const next = waiting.shift()
       if (next === undefined) break
@@ -41,10 +43,13 @@ export function createLoopTurns(schedule: (work: () => void) => void = setImmedi
   }
 
   return {
-    pass(bytes) {
+    async pass(bytes) {
+      if (left > 0 && waiting.length === 0) {
+        left -= bytes
+        return scheduleNext()
+      }
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.push({ bytes, resolve })
-      scheduleNext()
       return promise
     },
   }
