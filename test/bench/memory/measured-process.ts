@@ -1,7 +1,6 @@
 // One process of the platform as it runs in its pod, with a reporter of its memory inside: it finds its ServiceAccount where
-// the kubelet puts it, in a
+// the kubelet puts it, in a mount namespace of its own (a kubeconfig would load a library that pods do not).
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-// mount namespace of its own (a kubeconfig would load a library that pods do not).
 import { type PlatformProcess, type ProcessOptions, startPlatformProcess } from '../../platform/platform-process.ts'
 import { usageOf } from '../harness/process-usage.ts'
 import type { AppFolder } from './app-folder.ts'
