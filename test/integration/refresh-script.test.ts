@@ -21,7 +21,7 @@ let browser: Chromium
 let page: Page
 let url: string
 /** What the server shows. */
-let shown: { lines: number; live: boolean; answer: 'page' | 'failure' | 'sign-in' }
+let shown: { lines: number; live: boolean; unread?: boolean; answer: 'page' | 'failure' | 'sign-in' }
 /** Status codes of the answers since the page was opened. */
 let answers: number[]
 
@@ -35,8 +35,9 @@ beforeAll(async () => {
     answers.push(shown.answer === 'page' ? 200 : 0)
     if (shown.answer === 'sign-in') return reply.redirect('/sign-in', 303)
     if (shown.answer === 'failure') return reply.code(503).send('away')
+    const link = html`<a id="link" href="/elsewhere">link of ${shown.lines}</a>`
     const body = html`<p>words to copy</p><pre class="log" id="log" data-scrolls tabindex="0">${longer.repeat(shown.lines)}</pre>
-<p><a id="link" href="/elsewhere">link of ${shown.lines}</a></p>`
+<p>${shown.unread === true ? 'It cannot be read at the moment.' : link}</p>`
     const live = shown.live ? { live: { seconds: 3, summary: `${shown.lines} lines` } } : {}
     return sendPage(reply, documentOf({ title: `${shown.lines} lines`, body, ...live }))
   })
@@ -82,6 +83,28 @@ test('what has changed is exchanged: focus stays, and the log stays at its end',
   expect(await isAtEnd()).toBe(true)
   expect(await status()).toBe('150 lines')
   expect(await page.evaluate('window.sameDocument')).toBe(true)
+})
+
+test('what had the focus and could not be read for a while has it again, unless it went elsewhere', async () => {
+  const without = async (lines: number) => {
+    shown = { ...shown, lines, unread: true }
+    await pass(3.5)
+    await titleIs(`${lines} lines`)
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true)
+  }
+  const again = async (lines: number) => {
+    shown = { ...shown, lines, unread: false }
+    await pass(3.5)
+    await titleIs(`${lines} lines`)
+    return page.evaluate('document.activeElement.id')
+  }
+  await page.locator('#link').focus()
+  await without(110)
+  await without(120)
+  expect(await again(130)).toBe('link')
+  await without(140)
+  await page.locator('#log').focus()
+  expect(await again(150)).toBe('log')
 })
 
 test('a page that has not changed is not sent again, and nothing of it is touched', async () => {

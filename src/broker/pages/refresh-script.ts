@@ -10,7 +10,7 @@ const content = `'use strict';
   const status = document.getElementById('live-status');
   if (!main || !status) return;
   const maxSeconds = 60;
-  let tag, timer, failures = 0, paused = false, asking = false;
+  let tag, timer, lost, failures = 0, paused = false, asking = false;
 
   const say = text => { if (status.textContent !== text) status.textContent = text; };
   const button = document.createElement('button');
@@ -72,12 +72,14 @@ const content = `'use strict';
     if (!next) return location.reload();
     const kept = positions();
     const folds = folded();
-    const focus = focused();
+    // A part that could not be read now comes back with the next answer: so does the focus, when it went nowhere else.
+    const focus = focused() ?? (document.activeElement === document.body ? lost : undefined);
     const [before, after] = [[...main.children], [...next.children]];
     const alike = before.length === after.length && before.every((part, index) => part.tagName === after[index].tagName);
     if (!alike) main.replaceChildren(...next.childNodes);
     else before.forEach((part, index) => { if (!part.isEqualNode(after[index])) part.replaceWith(after[index]); });
     restore(kept, focus, folds);
+    lost = focus && !document.getElementById(focus.id) ? focus : undefined;
     if (document.title !== page.title) document.title = page.title;
     const news = main.dataset.summary === next.dataset.summary ? undefined : next.dataset.summary;
     main.dataset.summary = next.dataset.summary ?? '';
