@@ -17,6 +17,7 @@ import { policy } from './policy/index.ts'
 import { previews, previewsAtOnce, previewsAtRest, previewsCycles } from './previews/index.ts'
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
+import { services } from './services/index.ts'
 import { tokenEndpoint } from './token-endpoint/index.ts'
 import { watch } from './watch/index.ts'
 
@@ -42,5 +43,6 @@ export const benches: readonly Bench[] = [
   previewsAtRest,
   previewsCycles,
   pushToUrl,
+  services,
   tokenEndpoint,
 ]

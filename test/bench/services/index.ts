@@ -1,0 +1,176 @@
+// Bench `services`: from objects to credentials, many at once beside the bare SQL, and what services cost that nobody touches.
+import { setTimeout as wait } from 'node:timers/promises'
+import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
+import type { ResourceType } from '../../../src/api/resource.ts'
+import { bucket } from '../../../src/api/services/bucket.ts'
+import { serviceBinding } from '../../../src/api/services/service-binding.ts'
+import { serviceInstance } from '../../../src/api/services/service-instance.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import type { Bench, BenchContext, Comparison, Figure, Measurement, OpenBench, Run } from '../harness/bench.ts'
+import { figureAtMost, ratioAtLeast } from '../harness/goals.ts'
+import { percentile } from '../harness/statistics.ts'
+import { figureNames } from '../harness/summarize.ts'
+import { dropDatabases, makeDatabases } from './bare-sql.ts'
+import { classes, namespace, openWorld, type World } from './world.ts'
+
+const [single, many, resting] = [20, 500, 2000]
+/** The API server and the database have no more clients at once than this of the bench. */
+const applying = 16
+const restMilliseconds = 180_000
+/** The first measure of each is a write, and comes within a minute. */
+const settleMilliseconds = 90_000
+
+type Kind = 'database' | 'bucket'
+const types: Readonly<Record<Kind, ResourceType>> = { database: serviceInstance, bucket }
+const bound: readonly ResourceType[] = [serviceInstance, serviceBinding]
+
+async function applyService(world: World, kind: Kind, name: string): Promise<void> {
+  const type = types[kind]
+  const fate = kind === 'bucket' ? { emptyWhenDeleted: true } : {}
+  await world.apply(type, name, { class: classes[kind], whenDeleted: 'Delete', ...fate })
+  await world.apply(serviceBinding, name, { service: { kind: type.kind, name }, access: 'ReadWrite' })
+}
+
+async function each(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
+  const left = [...names]
+  const next = async (): Promise<void> => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await work(name)
+  }
+  await Promise.all(Array.from({ length: applying }, next))
+}
+
+async function remove(world: World, kind: Kind, names: readonly string[]): Promise<void> {
+  const { client } = world
+  await each(names, async name => {
+    await client.delete(serviceBinding, { namespace, name })
+    await client.delete(types[kind], { namespace, name })
+  })
+  await waitUntil('the services to be gone', async seen => seen(await client.list(types[kind], { namespace })).length === 0, {
+    timeoutMilliseconds: limits.usual * 60,
+    everyMilliseconds: 250,
+  })
+}
+
+const namesOf = (prefix: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
+
+function ready(world: World, kind: Kind, count: number, most: number): Measurement {
+  const label = `${kind} and ServiceBinding, applied to ready, p50`
+  return {
+    name: `one ${kind}`,
+    title: `${count} times a ${kind} and its ServiceBinding, one after the other`,
+    async run(): Promise<readonly Figure[]> {
+      const names = namesOf(`one-${kind}`, count)
+      const all: number[] = []
+      for (const name of names) {
+        const started = performance.now()
+        await applyService(world, kind, name)
+        await world.untilReady([name])
+        all.push((performance.now() - started) / 1000)
+      }
+      await remove(world, kind, names)
+      return [
+        { label, value: percentile(all, 50), unit: 's' },
+        { label: `${kind} and ServiceBinding, applied to ready, p99`, value: percentile(all, 99), unit: 's' },
+      ]
+    },
+    goals: [figureAtMost(label, most)],
+  }
+}
+
+async function timed(operations: number, work: () => Promise<void>): Promise<Run> {
+  const started = performance.now()
+  await work()
+  return { operations, wallSeconds: (performance.now() - started) / 1000 }
+}
+
+/** Each run has names of its own: what was dropped may leave pages behind. */
+function cold(world: World, count: number): Comparison {
+  let runs = 0
+  return {
+    name: 'cold',
+    title: `${count} databases with a credential each, all at once`,
+    unit: 'databases',
+    peerName: 'the statements alone, by four sessions',
+    async ours() {
+      const names = namesOf(`cold-${++runs}`, count)
+      const run = await timed(count, async () => {
+        await each(names, name => applyService(world, 'database', name))
+        await world.untilReady(names)
+      })
+      await remove(world, 'database', names)
+      return run
+    },
+    async peer() {
+      const names = namesOf(`peer_${++runs}`, count).map(name => name.replace('-', '_'))
+      const run = await timed(count, () => makeDatabases(world.server, names))
+      await dropDatabases(world.server, names)
+      return run
+    },
+    goals: [ratioAtLeast(figureNames.rate, 0.5)],
+  }
+}
+
+/** Transactions that the server counts, of all databases: a statement outside of one is one by itself. */
+async function transactions({ server }: World): Promise<number> {
+  const [row] = await server.asAdministrator(session =>
+    session.query<{ count: number }>('SELECT sum(xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database'),
+  )
+  return row?.count ?? Number.NaN
+}
+
+/** Of every object of services: each write of one changes it. */
+async function versions({ client }: World): Promise<ReadonlyMap<string, string | undefined>> {
+  const found = await Promise.all(bound.map(type => client.list(type, { namespace })))
+  return new Map(found.flat().map(({ metadata: { uid = '', resourceVersion } }) => [uid, resourceVersion]))
+}
+
+const writesLabel = 'objects that were written'
+const perMinuteLabel = 'transactions of the server in a minute'
+
+function atRest(world: World, count: number, note: (message: string) => void): Measurement {
+  return {
+    name: 'at rest',
+    title: `${count} databases with a credential each, for ${restMilliseconds / 60_000} minutes`,
+    async run(signal): Promise<readonly Figure[]> {
+      const names = namesOf('rest', count)
+      await each(names, name => applyService(world, 'database', name))
+      await world.untilReady(names)
+      note('all are ready')
+      await wait(settleMilliseconds, undefined, { signal })
+      const [before, began] = [await versions(world), await transactions(world)]
+      await wait(restMilliseconds, undefined, { signal })
+      const [after, ended] = [await versions(world), await transactions(world)]
+      const written = [...after].filter(([uid, version]) => before.get(uid) !== version).length
+      await remove(world, 'database', names)
+      return [
+        { label: writesLabel, value: written, unit: '' },
+        { label: perMinuteLabel, value: ((ended - began) / restMilliseconds) * 60_000, unit: '' },
+      ]
+    },
+    goals: [figureAtMost(writesLabel, 0), figureAtMost(perMinuteLabel, 1)],
+  }
+}
+
+export const services: Bench = {
+  name: 'services',
+  title: 'databases and buckets of tenants: from an object to a credential that works, many at once, and at rest',
+  budgetSeconds: 3600,
+  longBudgetSeconds: 7200,
+  async obstacle() {
+    return findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined
+  },
+  async open({ note, scale, long }: BenchContext): Promise<OpenBench> {
+    const sized = (count: number): number => Math.max(1, Math.round(count * scale))
+    const world = await openWorld(note)
+    return {
+      comparisons: [cold(world, sized(many))],
+      measurements: [
+        ready(world, 'database', sized(single), 1),
+        ready(world, 'bucket', sized(single), 0.7),
+        atRest(world, sized(long ? resting : many), note),
+      ],
+      close: world.close,
+    }
+  },
+}
