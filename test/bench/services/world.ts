@@ -1,5 +1,6 @@
-// The surroundings of the bench: a control plane of its own with one tenant, a PostgreSQL server and a store of buckets that start
-// empty, and data-services in this process, with an administrator's rights: what it may do is a matter of tests.
+// The surroundings of the bench: a control plane of its own with one tenant, a PostgreSQL server and a store of buckets
+// that start empty, and data-services in this process, with an administrator's rights: what it may do is a matter of
+// tests.
 import type { TestPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { startVersitygw } from '../../../dev/versitygw/start-versitygw.ts'
