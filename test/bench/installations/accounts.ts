@@ -14,6 +14,7 @@ import { boundInstallation } from '../../fixtures/put-object.ts'
 import { writeStatus } from '../../fixtures/write-status.ts'
 import { gitHubHost } from '../../platform/ground.ts'
 import { appName } from '../../platform/process-plans.ts'
+import { someAtATime } from '../load/some-at-a-time.ts'
 
 export const grantsOfAccount = 3
 const hour = 3_600_000
@@ -90,18 +91,9 @@ async function makeAccount({ admin, github }: Where, index: number): Promise<voi
   }
 }
 
-/** All of `work` for each number, some at a time. */
-async function forAll(all: readonly number[], work: (number: number) => Promise<void>): Promise<void> {
-  const left = [...all]
-  const one = async (): Promise<void> => {
-    for (let number = left.shift(); number !== undefined; number = left.shift()) await work(number)
-  }
-  await Promise.all(Array.from({ length: lane }, one))
-}
-
 /** Those from `from` up to `count`. */
 export function inCluster(where: Where, from: number, count: number): Promise<void> {
-  return forAll(numbers(count, from), index => makeAccount(where, index))
+  return someAtATime(numbers(count, from), lane, index => makeAccount(where, index))
 }
 
 /**
@@ -117,14 +109,14 @@ export async function spreadChecks({ admin }: Pick<Where, 'admin'>, now: number)
   const place = ({ metadata }: Installation | RepositoryGrant) => ({ namespace: metadata.namespace, name: metadata.name })
   const { atRestMilliseconds, inUseMilliseconds } = defaultRecheckTimes
   const ownerInterval = Math.max(hour, (installations.length / ownerChecksPerHour) * hour)
-  await forAll(numbers(installations.length), async index => {
+  await someAtATime(numbers(installations.length), lane, async index => {
     const object = installations[index]
     if (object === undefined) return
     const share = (index + 0.5) / installations.length
     const ownerCheckedAt = ago(share * ownerInterval * spreadOf(object.metadata.uid ?? ''))
     await writeStatus(admin, installation, place(object), { ownerCheckedAt, verifiedAt: ago(share * 12 * hour) })
   })
-  await forAll(numbers(grants.length), async index => {
+  await someAtATime(numbers(grants.length), lane, async index => {
     const object = grants[index]
     if (object === undefined) return
     // Not in the order of their accounts.

@@ -8,6 +8,7 @@ import { changedByAnnotation } from '../../../src/api/names.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import { someAtATime } from '../load/some-at-a-time.ts'
 import { type MadeObjects, madeKind } from './observed/made-objects.ts'
 
 export const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
@@ -57,11 +58,11 @@ async function forEachNumber(
   atOnce: number,
   work: (number: number) => Promise<unknown>,
 ): Promise<void> {
-  let next = from
-  const worker = async (): Promise<void> => {
-    while (next < count) await work(next++)
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await someAtATime(
+    Array.from({ length: Math.max(0, count - from) }, (_, at) => from + at),
+    atOnce,
+    work,
+  )
 }
 
 /** Creates the missing Applications up to `count`, when the first `from` exist. */

@@ -26,6 +26,7 @@ import { messageOf } from '../../../src/lib/errors.ts'
 import { findChartSource } from '../../../src/services/charts/chart-source.ts'
 import { chart } from '../../../src/services/charts/web.ts'
 import { dispatchCommands, liveHeapBytes } from '../harness/command-server.ts'
+import { someAtATime } from '../load/some-at-a-time.ts'
 import { ingress } from './applications.ts'
 
 const workers = 10
@@ -129,11 +130,8 @@ async function writeAll(found: Application): Promise<void> {
 
 async function writeEverything(): Promise<void> {
   const list = JSON.parse(await send('GET', `/apis/${application.apiVersion}/${application.plural}`)) as { items: Application[] }
-  const waiting = list.items.values()
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) await writeAll({ ...item, apiVersion: application.apiVersion, kind: application.kind })
-  }
-  await Promise.all(Array.from({ length: workers }, worker))
+  const { apiVersion, kind } = application
+  await someAtATime(list.items, workers, item => writeAll({ ...item, apiVersion, kind }))
 }
 
 await dispatchCommands({

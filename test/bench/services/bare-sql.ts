@@ -3,15 +3,12 @@
 import { randomBytes } from 'node:crypto'
 import { quoted } from '../../../src/data-services/adapters/postgresql/identifiers.ts'
 import type { Server } from '../../../src/data-services/adapters/postgresql/server.ts'
+import { someAtATime } from '../load/some-at-a-time.ts'
 
 const sessions = 4
 
-export async function makeDatabases(server: Server, names: readonly string[]): Promise<void> {
-  const left = [...names]
-  const next = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) await makeDatabase(server, name)
-  }
-  await Promise.all(Array.from({ length: sessions }, next))
+export function makeDatabases(server: Server, names: readonly string[]): Promise<void> {
+  return someAtATime(names, sessions, name => makeDatabase(server, name))
 }
 
 async function makeDatabase(server: Server, name: string): Promise<void> {

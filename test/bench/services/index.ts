@@ -11,6 +11,7 @@ import type { Bench, BenchContext, Comparison, Figure, Measurement, OpenBench, R
 import { figureAtMost, ratioAtLeast } from '../harness/goals.ts'
 import { percentile } from '../harness/statistics.ts'
 import { figureNames } from '../harness/summarize.ts'
+import { someAtATime } from '../load/some-at-a-time.ts'
 import { dropDatabases, makeDatabases } from './bare-sql.ts'
 import { classes, namespace, openWorld, type World } from './world.ts'
 
@@ -32,17 +33,9 @@ async function applyService(world: World, kind: Kind, name: string): Promise<voi
   await world.apply(serviceBinding, name, { service: { kind: type.kind, name }, access: 'ReadWrite' })
 }
 
-async function each(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
-  const left = [...names]
-  const next = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) await work(name)
-  }
-  await Promise.all(Array.from({ length: applying }, next))
-}
-
 async function remove(world: World, kind: Kind, names: readonly string[]): Promise<void> {
   const { client } = world
-  await each(names, async name => {
+  await someAtATime(names, applying, async name => {
     await client.delete(serviceBinding, { namespace, name })
     await client.delete(types[kind], { namespace, name })
   })
@@ -95,7 +88,7 @@ function cold(world: World, count: number): Comparison {
     async ours() {
       const names = namesOf(`cold-${++runs}`, count)
       const run = await timed(count, async () => {
-        await each(names, name => applyService(world, 'database', name))
+        await someAtATime(names, applying, name => applyService(world, 'database', name))
         await world.untilReady(names)
       })
       await remove(world, 'database', names)
@@ -134,7 +127,7 @@ function atRest(world: World, count: number, note: (message: string) => void): M
     title: `${count} databases with a credential each, for ${restMilliseconds / 60_000} minutes`,
     async run(signal): Promise<readonly Figure[]> {
       const names = namesOf('rest', count)
-      await each(names, name => applyService(world, 'database', name))
+      await someAtATime(names, applying, name => applyService(world, 'database', name))
       await world.untilReady(names)
       note('all are ready')
       await wait(settleMilliseconds, undefined, { signal })
