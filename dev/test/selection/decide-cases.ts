@@ -28,12 +28,21 @@ export type Cases = {
 
 /** Why something that these globs name is due; undefined when nothing of it changed. */
 function dueBecause(globs: readonly string[], since: Since): string | undefined {
+  return everythingBecause(since) ?? changedBecause(globs, since)
+}
+
+/** Why everything is due, whatever it proves. */
+function everythingBecause(since: Since): string | undefined {
   if (since.base === undefined) return since.why
   const { changes } = since
   if ('unknown' in changes) return changes.unknown
   const unknown = changes.find(path => !isKnown(path))
-  if (unknown !== undefined) return `no list of dev/test/selection/proofs.ts knows ${unknown}`
-  const changed = changes.find(path => matches(path, globs))
+  return unknown === undefined ? undefined : `no list of dev/test/selection/proofs.ts knows ${unknown}`
+}
+
+function changedBecause(globs: readonly string[], since: Since): string | undefined {
+  if (since.base === undefined || 'unknown' in since.changes) return undefined
+  const changed = since.changes.find(path => matches(path, globs))
   return changed === undefined ? undefined : `${changed} changed since ${since.base.slice(0, 12)}`
 }
 
@@ -114,8 +123,9 @@ function decideCrashPoints({ long, played }: Bases): Pick<Cases, 'long' | 'lines
 }
 
 function changedPoints(since: Since): readonly { readonly subject: string; readonly why: string }[] {
+  const everything = everythingBecause(since) ?? changedBecause(allCrashPoints, since)
   return Object.entries(crashPoints).flatMap(([subject, globs]) => {
-    const why = dueBecause([...globs, ...allCrashPoints], since)
+    const why = everything ?? changedBecause(globs, since)
     return why === undefined ? [] : [{ subject, why }]
   })
 }

@@ -22,8 +22,8 @@ export async function sinceParts(
     return { part, long: given ?? own?.commit, played: given ?? (isOlder ? whole : own)?.commit }
   })
   const changes = new Map<string, Changes>()
-  for (const base of recorded.flatMap(({ long, played }) => [long ?? [], played ?? []].flat()))
-    if (!changes.has(base)) changes.set(base, await changesSince(base, git))
+  for (const base of new Set(recorded.flatMap(({ long, played }) => [long, played])))
+    if (base !== undefined) changes.set(base, await changesSince(base, git))
   const sinceOf = (base: string | undefined): Since => {
     if (base === undefined) return { base, why: 'it has not passed yet' }
     return { base, changes: changes.get(base) ?? { unknown: `nothing is known of ${base}` } }
