@@ -130,9 +130,8 @@ async function shown(world: World): Promise<readonly Attempt[]> {
 /** Of the quota of a tenant. */
 const most = 50
 /**
- * Kubernetes counts anew when something was deleted, by what it saw until then: so many more as are on their way at that moment
- * can pass. It refuses from then on.
- * https://kubernetes.io/docs/concepts/policy/resource-quotas/
+ * The quota controller counts anew when something was deleted, by its caches, which lag: so many more as are on their way at that
+ * moment can pass, and nothing after them. Source: kubernetes/pkg/controller/resourcequota (syncResourceQuota)
  */
 const atOnce = 8
 const beyond = 2 * atOnce

@@ -48,25 +48,29 @@ export async function rebaseImage(run: Run, state: ReconcileState): Promise<Reba
   if (action.kind !== 'start') {
     if (action.kind === 'fail' && action.isStuck === true) await deps.builder.cancel(key)
     if (action.kind !== 'wait') await endFormer(run, plan)
-    tell(run, plan, action)
+    logAction(run, plan, action)
     return { state: { ...state, status: action.status }, requeueAfterMilliseconds: action.milliseconds }
   }
   return mayBegin() ? start(run, state, plan) : later
 }
 
-const told: Readonly<Record<Exclude<RebaseAction['kind'], 'start'>, string>> = {
+const logMessages: Readonly<Record<Exclude<RebaseAction['kind'], 'start'>, string>> = {
   wait: 'the image of a rebase cannot be read: it is tried again',
   retry: 'a rebase is tried again',
   fail: 'an image was not rebased: its next build has the newer run image',
   use: 'image rebased',
 }
 
-/** Of what only goes on nothing. */
-function tell({ log }: Run, { name, runImage }: RebasePlan, { kind, message, status }: Exclude<RebaseAction, { kind: 'start' }>) {
+/** A rebase that only goes on is not logged. */
+function logAction(
+  { log }: Run,
+  { name, runImage }: RebasePlan,
+  { kind, message, status }: Exclude<RebaseAction, { kind: 'start' }>,
+) {
   const build = name
-  if (kind === 'fail') log.error({ build, runImage, reason: message }, told.fail)
-  else if (kind === 'use') log.info({ build, runImage, image: status.image }, told.use)
-  else if (message !== undefined) log.info({ build, reason: message }, told[kind])
+  if (kind === 'fail') log.error({ build, runImage, reason: message }, logMessages.fail)
+  else if (kind === 'use') log.info({ build, runImage, image: status.image }, logMessages.use)
+  else if (message !== undefined) log.info({ build, reason: message }, logMessages[kind])
 }
 
 /** Without pushes, nothing else would delete what has ended. */
@@ -87,7 +91,7 @@ async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise
     const outcome = await deps.rebaser.start({ key, owner: facts.owner, application, image, commit, stack, ...builder })
     if (outcome.kind === 'impossible') {
       const status = withFailedRebase(state.status, plan, outcome.message)
-      tell(run, plan, { kind: 'fail', status, message: outcome.message })
+      logAction(run, plan, { kind: 'fail', status, message: outcome.message })
       return { state: { ...state, status } }
     }
     if (outcome.kind === 'refused') {

@@ -27,7 +27,7 @@ export function closeLockTakers(server: Server): Promise<readonly string[]> {
     for (let round = 0; round < maxRounds; round++) {
       const taker = await takerOf(session)
       if (taker === undefined) break
-      // Its locks are free a moment after its sessions were told to end, and it may log in again meanwhile.
+      // Its locks are free a moment after its sessions were terminated, and it may log in again meanwhile.
       await waitUntil('a login that took the locks of others to be closed', () => isClosed(session, taker), {
         timeoutMilliseconds,
       })
