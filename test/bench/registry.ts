@@ -14,7 +14,7 @@ import { installations } from './installations/index.ts'
 import { memory } from './memory/index.ts'
 import { podStart } from './pod-start/index.ts'
 import { policy } from './policy/index.ts'
-import { previews, previewsAtOnce, previewsAtRest, previewsCycles } from './previews/index.ts'
+import { previews, previewsAtOnce, previewsAtRest, previewsCycles, previewsServices } from './previews/index.ts'
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
 import { services } from './services/index.ts'
@@ -42,6 +42,7 @@ export const benches: readonly Bench[] = [
   previewsAtOnce,
   previewsAtRest,
   previewsCycles,
+  previewsServices,
   pushToUrl,
   services,
   tokenEndpoint,

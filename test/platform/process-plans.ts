@@ -14,7 +14,7 @@ import type { Account } from '../fixtures/platform-rights.ts'
 import { createProductionDatabase } from '../fixtures/production-database.ts'
 
 export type Variables = Readonly<Record<string, string>>
-type ProductionProcess = 'broker' | 'controllers' | 'admission'
+type ProductionProcess = 'broker' | 'controllers' | 'admission' | 'data-services'
 export type ProcessName = 'standalone' | ProductionProcess
 
 export type ProcessPlan = {
@@ -91,6 +91,7 @@ export function productionPlans(sources: PlanSources, stores: Databases): readon
     plan('broker', { ...brokerVariables(sources), ...stores.broker }),
     plan('controllers', { ...controllersVariables, ...stores.desk }),
     plan('admission', admissionVariables(sources)),
+    plan('data-services', {}),
   ]
 }
 

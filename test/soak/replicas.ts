@@ -42,12 +42,18 @@ const services: readonly (readonly [keyof ListenPorts, ProcessName])[] = [
 
 function portsOf(replica: number): ListenPorts & { readonly health: Readonly<Record<ProcessName, number>> } {
   const [broker, tokenDesk, admission, source, gitProxy, ...health] = Array.from(
-    { length: 8 },
+    { length: 9 },
     (_, at) => firstReplicaPort + 10 * replica + at,
-  ) as [number, number, number, number, number, number, number, number]
+  ) as [number, number, number, number, number, number, number, number, number]
   return {
     ...{ broker, tokenDesk, gitProxy, admission, source },
-    health: { broker: health[0], controllers: health[1], admission: health[2], standalone: standaloneHealthPort },
+    health: {
+      broker: health[0],
+      controllers: health[1],
+      admission: health[2],
+      'data-services': health[3],
+      standalone: standaloneHealthPort,
+    },
   }
 }
 

@@ -71,11 +71,14 @@ async function measure(platform: MemoryPlatform, scale: number, note: (message: 
 function measurement(form: 'standalone' | 'production', { scale, note }: BenchContext): Measurement {
   const titles = {
     standalone: 'one process on the embedded database',
-    production: 'broker, controllers and admission as processes of their own on PostgreSQL, one replica of each',
+    production: 'broker, controllers, admission and data-services as processes of their own on PostgreSQL, one replica of each',
   }
   const bounds = {
     standalone: [figureAtMost(resident('standalone'), 350)],
-    production: ['broker', 'controllers', 'admission'].map(name => figureAtMost(resident(name), 200)),
+    production: [
+      ...['broker', 'controllers', 'admission'].map(name => figureAtMost(resident(name), 200)),
+      figureAtMost(resident('data-services'), 120),
+    ],
   }
   return {
     name: form,

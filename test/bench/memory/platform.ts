@@ -13,7 +13,7 @@ import { type AppFolder, makeAppFolder } from './app-folder.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './measured-process.ts'
 
 /** On loopback, beside the listeners of the platform in `servicePorts`. */
-const healthPorts = [24_447, 24_448, 24_449] as const
+const healthPorts = [24_451, 24_452, 24_453, 24_454] as const
 
 export type MemoryPlatform = Platform<MeasuredProcess> & {
   /** PEM of the authority of the broker's certificate. */

@@ -27,7 +27,7 @@ const faultsRepeatAfter = 200
 const findSeconds = 300
 const settleSeconds = 600
 
-const kinds = ['objects', 'images', 'source addresses', 'environments', 'comments', 'tokens'] as const
+const kinds = ['objects', 'images', 'source addresses', 'environments', 'comments', 'tokens', 'things on the servers'] as const
 type Left = Readonly<Record<(typeof kinds)[number], readonly string[]>>
 
 const labels = {
@@ -57,13 +57,16 @@ async function pushTo(run: Run, place: { readonly repository: number; readonly b
   return push(run.world, { ...place, text })
 }
 
+/** Until it runs and, with services of its own, has stored something in them. */
 async function runs({ world, counts, note, signal }: Run, pipeline: Pipeline, pull: OpenPull): Promise<void> {
+  const { namespace, name } = pipeline
   try {
     await running(world, pipeline, pull, { signal, seconds: findSeconds })
+    await world.services?.fill({ namespace, name: `${name}-pr-${pull.pull.number}` })
   } catch (error) {
     if (world.platform.ended() !== undefined || signal.aborted) throw error
     counts.never++
-    note(`preview ${pull.pull.number} of ${pipeline.name}: ${error instanceof Error ? error.message : String(error)}`)
+    note(`preview ${pull.pull.number} of ${name}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -111,6 +114,7 @@ async function whatIsLeft({ world, pulls }: Run, before: readonly string[]): Pro
     environments: deploymentsLeft(world),
     comments: commentsLeft(world),
     tokens,
+    'things on the servers': (await world.services?.left()) ?? [],
   }
 }
 

@@ -48,14 +48,17 @@ export const previewsAtRest = bench(
  */
 const withoutHourlyLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, secondary: {} } as const
 
-export const previewsCycles = bench(
-  'previews-cycles',
-  '1,000 pull requests opened and closed while webhooks are lost, doubled and reordered',
-  7200,
-  context => {
+function cycles(name: string, title: string, withServices: boolean): Bench {
+  return bench(name, title, 7200, context => {
     const { note } = context
     const repositories = sized(context, 20)
     const sizes = { repositories, cycles: sized(context, 1000), reported: 1 }
-    return openAndClose(() => openWorld({ repositories, isShared: true, rateLimit: withoutHourlyLimit, note }), sizes, note)
-  },
-)
+    const world = { repositories, withServices, isShared: true, rateLimit: withoutHourlyLimit, note }
+    return openAndClose(() => openWorld(world), sizes, note)
+  })
+}
+
+const comeAndGo = '1,000 pull requests opened and closed while webhooks are lost, doubled and reordered'
+
+export const previewsCycles = cycles('previews-cycles', comeAndGo, false)
+export const previewsServices = cycles('previews-services', `${comeAndGo}, each with a database and a bucket of its own`, true)

@@ -20,6 +20,7 @@ const ofTenant = [
   ['api/v1', ['pods', 'services', 'configmaps', 'secrets', 'serviceaccounts', 'persistentvolumeclaims']],
   ['apis/discovery.k8s.io/v1', ['endpointslices']],
   ['apis/github.sekisho.dev/v1alpha1', ['repositorygrants']],
+  ['apis/services.sekisho.dev/v1alpha1', ['serviceinstances', 'buckets', 'servicebindings']],
 ] as const
 const ofBuilds = [
   ['apis/kpack.io/v1alpha2', ['builds']],

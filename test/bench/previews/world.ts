@@ -16,6 +16,7 @@ import type { SoakProcess } from '../../soak/soak-process.ts'
 import { accepted, untilReady } from '../../soak/tenant.ts'
 import { type ClusterActor, installKpack, startClusterActor } from './cluster-actor.ts'
 import { type GitHubRequests, recordGitHubRequests } from './github-requests.ts'
+import { type OwnServices, openOwnServices, ownServices, usedServices } from './own-services.ts'
 
 export type World = {
   readonly platform: SoakPlatform
@@ -25,6 +26,8 @@ export type World = {
   readonly registry: SmallRegistry
   readonly actor: ClusterActor
   readonly requests: GitHubRequests
+  /** Undefined unless previews have services of their own. */
+  readonly services: OwnServices | undefined
   /** The tenant that has the repository of this index. */
   readonly tenantOf: (index: number) => TenantOfWorld
   readonly close: () => Promise<void>
@@ -141,6 +144,8 @@ export type WorldOptions = {
   readonly repositories: number
   /** Whether every second repository is of globex; otherwise all are of acme. */
   readonly isShared?: boolean
+  /** Whether each preview has a database and a bucket of its own. */
+  readonly withServices?: boolean
   /** Of the platform, by environment variables. */
   readonly settings?: Readonly<Record<string, string>>
   readonly rateLimit?: NonNullable<SoakPlatformOptions['github']>['rateLimit']
@@ -154,6 +159,7 @@ const gitHubsLimits = { authenticated: 5000, anonymous: 60, enforced: true, seco
 export async function openWorld({
   repositories,
   isShared = false,
+  withServices = false,
   settings = {},
   rateLimit = gitHubsLimits,
   note,
@@ -184,7 +190,9 @@ export async function openWorld({
     await onboard(platform, acme, { id: 1001, login: 'olivia' })
     await onboard(platform, globex, { id: 1004, login: 'gary' })
     note('two tenants are onboarded')
-    return { platform, process, proxy, registry, actor, requests, tenantOf, close }
+    const services = withServices ? await openOwnServices(platform.kubeconfig) : undefined
+    if (services !== undefined) stops.push(services.close)
+    return { platform, process, proxy, registry, actor, requests, services, tenantOf, close }
   } catch (error) {
     await close()
     throw error
@@ -198,9 +206,13 @@ export type Pipeline = { readonly namespace: string; readonly name: string }
 export async function followPullRequests(world: World, index: number, more: object = {}): Promise<Pipeline> {
   const name = repositoryName(index)
   const { namespace, developer } = world.tenantOf(index)
-  const application = { processes: [{ name: 'web', port: 3000, replicas: 1 }] }
+  const web = { processes: [{ name: 'web', port: 3000, replicas: 1 }] }
+  const template =
+    world.services === undefined
+      ? { application: web, build: {} }
+      : { application: { ...web, services: usedServices }, build: {}, services: ownServices }
   const spec = {
-    ...{ installation: 'github', repository: `${namespace}/${name}`, template: { application, build: {} } },
+    ...{ installation: 'github', repository: `${namespace}/${name}`, template },
     ...{ limits: { previews: 100 }, ...more },
   }
   const path = pathOf(namespace, 'apppipelines')

@@ -13,7 +13,8 @@ import { percentile } from '../harness/statistics.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { someAtATime } from '../load/some-at-a-time.ts'
 import { dropDatabases, makeDatabases } from './bare-sql.ts'
-import { classes, namespace, openWorld, type World } from './world.ts'
+import { classes } from './servers.ts'
+import { namespace, openWorld, type World } from './world.ts'
 
 const [single, many, resting] = [20, 500, 2000]
 /** The API server and the database have no more clients at once than this of the bench. */

@@ -1,33 +1,24 @@
 // The surroundings of the bench: a control plane of its own with one tenant, a PostgreSQL server and a store of buckets
 // that start empty, and data-services in this process, with an administrator's rights: what it may do is a matter of
 // tests.
-import type { TestPostgres } from '../../../dev/postgres/start-postgres.ts'
-import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
-import { startVersitygw } from '../../../dev/versitygw/start-versitygw.ts'
-import { secrets } from '../../../src/api/builtin/index.ts'
 import { dataServicesNamespace } from '../../../src/api/names.ts'
-import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
+import type { ResourceType } from '../../../src/api/resource.ts'
 import { serviceBinding } from '../../../src/api/services/service-binding.ts'
-import { serviceClass } from '../../../src/api/services/service-class.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
-import { connectServer, type Server } from '../../../src/data-services/adapters/postgresql/server.ts'
+import type { Server } from '../../../src/data-services/adapters/postgresql/server.ts'
 import { createDataServicesApp } from '../../../src/data-services/app.ts'
 import type { KubeClient } from '../../../src/kube/client/client.ts'
 import { createManager } from '../../../src/kube/manager.ts'
-import { findCondition } from '../../../src/kube/object/conditions.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
-import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import { put } from '../../fixtures/put-object.ts'
 import { startFixture } from '../reconcile/fixture.ts'
+import { isReady, offerServers } from './servers.ts'
 
 export const namespace = 'bench-services'
-/** Names of the ServiceClasses. */
-export const classes = { database: 'databases', bucket: 'buckets' } as const
-
 export type World = {
   readonly client: KubeClient
   readonly apply: (type: ResourceType, name: string, spec: object) => Promise<void>
@@ -58,10 +49,6 @@ async function open(note: (message: string) => void, onClose: (stop: Stop) => vo
   onClose(stopFixture)
   for (const name of [namespace, dataServicesNamespace])
     await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  const postgres = await startPostgres({ durable: true })
-  onClose(postgres.stop)
-  const store = await startVersitygw()
-  onClose(store.stop)
   const client = await openKube(kubeconfig)
   onClose(() => client.close())
   const manager = createManager({ client, log, clock, random: Math.random })
@@ -72,20 +59,8 @@ async function open(note: (message: string) => void, onClose: (stop: Stop) => vo
   onClose(manager.stop)
   const account = { host: 'github.com', id: 1, login: 'bench', type: 'Organization' }
   await put(client, tenant, { name: namespace }, { spec: { namespace, account, roles: [] } })
-  const { username, password, host, port } = ownerOf(postgres)
-  const keys = { accessKeyId: store.key.accessKeyId, secretAccessKey: store.key.secretAccessKey.reveal() }
-  await offer(client, classes.database, { username, password }, adminSecret => ({
-    type: 'postgresql',
-    provider: { postgresql: { host, port, adminSecret, tls: { mode: 'Disable' } } },
-    plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } }],
-  }))
-  await offer(client, classes.bucket, keys, adminSecret => ({
-    type: 'bucket',
-    provider: { s3: { endpoint: store.endpoint.origin, iamEndpoint: store.iamEndpoint.origin, adminSecret } },
-    plans: [{ name: 'small', default: true, limits: { storage: '1Gi' } }],
-  }))
-  const server = connectServer({ host, port }, { username, password: new SecretString(password) })
-  onClose(server.close)
+  const { server, close } = await offerServers(client, { durable: true })
+  onClose(close)
   return {
     ...{ client, server },
     async apply(type, name, spec) {
@@ -106,27 +81,4 @@ async function open(note: (message: string) => void, onClose: (stop: Stop) => vo
       )
     },
   }
-}
-
-function ownerOf(postgres: TestPostgres) {
-  const { username, password, hostname: host, port } = new URL(postgres.url('postgres').reveal())
-  return { username, password, host, port: Number(port) }
-}
-
-/** Resolves when the class is ready. */
-async function offer(
-  client: KubeClient,
-  name: string,
-  values: Readonly<Record<string, string>>,
-  specOf: (adminSecret: { readonly name: string }) => object,
-): Promise<void> {
-  await put(client, secrets, { namespace: dataServicesNamespace, name }, { stringData: values })
-  const spec = { ...specOf({ name }), reach: { cidrs: ['127.0.0.1/32'] }, allowIsolated: false }
-  await put(client, serviceClass, { name }, { spec })
-  await waitUntil(`ServiceClass ${name} to be ready`, async seen => isReady(seen(await client.get(serviceClass, { name }))))
-}
-
-function isReady(object: KubeObject | undefined): boolean {
-  const { conditions } = (object as { readonly status?: { readonly conditions?: never } } | undefined)?.status ?? {}
-  return findCondition(conditions, 'Ready')?.status === 'True'
 }
