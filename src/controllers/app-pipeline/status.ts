@@ -108,7 +108,7 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
  */
 function changedAt(pull: Entry['pull'], before: Row | undefined): Pick<Row, 'updatedAt'> {
   const updatedAt = changeTime(pull?.updatedAt ?? before?.updatedAt)
-  return updatedAt === undefined ? {} : { updatedAt }
+  return defined({ updatedAt })
 }
 
 type Ranked = { readonly row: Row; readonly rank: number }
