@@ -63,7 +63,7 @@ async function side(annotations: RedirectAnnotations = redirectAnnotations): Pro
   lastAccount += 1
   const owner = await makeTenant(fixture, lastAccount)
   const chart = await makeChart(fixture, { builtIn: 'web' })
-  const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, leastMilliseconds: 100 })
+  const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, minMilliseconds: 100 })
   await startApplicationController(fixture, renderer, {
     managerDeps: { clock },
     deps: { reservedHosts, proofs, redirectAnnotations: annotations },

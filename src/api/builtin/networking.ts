@@ -22,6 +22,11 @@ export type Ingress = KubeObject & {
 }
 export const ingresses = namespacedKind<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
 
+/** The hosts that an Ingress serves. */
+export function hostsOfIngress({ spec }: Ingress): readonly string[] {
+  return [...new Set((spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host])))]
+}
+
 export type NetworkPolicy = KubeObject & {
   readonly spec?: {
     readonly podSelector: object

@@ -7,7 +7,6 @@ export type WorkloadCondition = {
   readonly status: string
   readonly reason?: string
   readonly message?: string
-  readonly lastUpdateTime?: string
   readonly lastTransitionTime?: string
 }
 
@@ -36,7 +35,6 @@ export type Deployment = KubeObject & {
     readonly updatedReplicas?: number
     readonly readyReplicas?: number
     readonly availableReplicas?: number
-    readonly unavailableReplicas?: number
     readonly conditions?: readonly WorkloadCondition[]
   }
 }
@@ -55,7 +53,6 @@ export type Job = KubeObject & {
     readonly succeeded?: number
     readonly failed?: number
     readonly startTime?: string
-    readonly completionTime?: string
     readonly conditions?: readonly WorkloadCondition[]
   }
 }

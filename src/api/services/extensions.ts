@@ -27,7 +27,5 @@ export const databaseExtensions = [
   'uuid-ossp',
 ] as const
 
-export type DatabaseExtension = (typeof databaseExtensions)[number]
-
 /** One extension, in a ServiceClass that allows it and a ServiceInstance that asks for it. */
 export const databaseExtensionField = choice(databaseExtensions, { description: 'The name of an extension.' })

@@ -10,6 +10,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { desiredInstallation, desiredTenant, installationName, isTenantOf } from './desired.ts'
@@ -161,7 +162,7 @@ async function replaceInstallation(deps: StepDeps, { id, intent }: NamedOnboardi
     details: { onboarding: id, installationId: existing.spec.installationId, uid: uid ?? '' },
   }
   await deps.audit.appendOnce(record, earlier => earlier.some(({ details }) => details['uid'] === uid))
-  await deps.kube.delete(installation, { namespace, name }, uid === undefined ? {} : { uid })
+  await deps.kube.delete(installation, { namespace, name }, defined({ uid }))
 }
 
 async function isNamespaceReady(deps: StepDeps, name: string): Promise<boolean> {

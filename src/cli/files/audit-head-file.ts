@@ -1,9 +1,9 @@
 // The head of the audit log that was verified last on this computer, with the statement by which the platform signed it: the
 // next verification finds by it what was changed or removed since, and an acknowledgement proves by it what is missing.
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import { integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, writePrivateFile } from './private-file.ts'
 
@@ -49,5 +49,5 @@ export async function rememberHead(settings: CliSettings, head: RememberedHead):
 }
 
 function fileOf({ folders, issuer }: CliSettings): string {
-  return join(folders.state, `audit-head-${createHash('sha256').update(issuer).digest('hex').slice(0, 16)}.json`)
+  return join(folders.state, `audit-head-${shortHash(issuer, 16)}.json`)
 }

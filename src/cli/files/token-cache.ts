@@ -1,8 +1,8 @@
 // The tokens of `sekisho login` per issuer and client: the ID token and the refresh token, in one file that only the user may
 // read.
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { isJsonObject } from '../../lib/json/json-value.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, removeFile, writePrivateFile } from './private-file.ts'
 
@@ -24,11 +24,7 @@ function isCachedTokens(value: unknown): value is CachedTokens {
 
 /** The path of the token file. */
 export function tokenFile({ issuer, clientId, folders }: Login): string {
-  const key = createHash('sha256')
-    .update(JSON.stringify([issuer, clientId]))
-    .digest('hex')
-    .slice(0, 32)
-  return join(folders.tokens, `${key}.json`)
+  return join(folders.tokens, `${shortHash(JSON.stringify([issuer, clientId]), 32)}.json`)
 }
 
 /** Resolves to undefined without a login, and for a file that belongs to another issuer or client. */

@@ -11,7 +11,6 @@ import type { ClusterGrantPolicy, GrantPolicy } from '../../api/github/grant-pol
 import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import type { ResourceType } from '../../api/resource.ts'
 import type { Bucket } from '../../api/services/bucket.ts'
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
@@ -40,24 +39,3 @@ export const buckets = namespacedKind<Bucket>(services, 'Bucket', 'buckets')
 export const serviceBindings = namespacedKind<ServiceBinding>(services, 'ServiceBinding', 'servicebindings')
 export const tenants = clusterKind<Tenant>('tenancy.sekisho.dev/v1alpha1', 'Tenant', 'tenants')
 export const domainClaims = clusterKind<DomainClaim>('tenancy.sekisho.dev/v1alpha1', 'DomainClaim', 'domainclaims')
-
-/** Our kinds above. */
-export const ownKinds: readonly ResourceType[] = [
-  applications,
-  appSecrets,
-  remoteSyncs,
-  appPipelines,
-  releases,
-  installations,
-  repositoryGrants,
-  grantApprovals,
-  grantPolicies,
-  clusterGrantPolicies,
-  halts,
-  serviceClasses,
-  serviceInstances,
-  buckets,
-  serviceBindings,
-  tenants,
-  domainClaims,
-]

@@ -5,18 +5,14 @@ import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
 import { isPaced } from '../kit/github-unreachable.ts'
 import type { Refusal } from '../kit/refusal.ts'
+import { installationProblem } from '../kit/repository/installation-problem.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Facts } from './gather.ts'
 
 /** Stops requests to GitHub through an installation that does not exist, is suspended or is not verified. */
 const installationIsReady: Check<Facts> = ({ installation, pipeline }) => {
-  const { installation: name } = pipeline.spec
-  const ready = findCondition(installation?.status?.conditions, 'Ready')
-  if (ready?.status === 'True') return undefined
-  const message = installation
-    ? `Installation ${name} is not ready: ${ready?.message ?? 'it has not been verified yet'}`
-    : `spec.installation: there is no Installation ${name} in this namespace: see \`kubectl get installations\``
-  return { reason: reasons.installationNotReady, message }
+  const message = installationProblem(installation, pipeline.spec.installation)
+  return message === undefined ? undefined : { reason: reasons.installationNotReady, message }
 }
 
 /** Undefined when GitHub may be asked. */

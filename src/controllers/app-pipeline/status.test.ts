@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import type { Row } from './activity.ts'
-import { maxImportant } from './status.ts'
+import { mostImportant } from './status.ts'
 
 const repository = 4001
 const row = (number: number, changes: Partial<Row> = {}): Row => ({
@@ -26,7 +26,7 @@ test('previews and pull requests of the repository itself keep their rows, howev
   const preview = row(1, { state: 'Running', application: 'shop-pr-1', headRepository: 4002 })
   const own = rows(50, 2)
   const flood = rows(500, 100, { state: 'WaitingForApproval', headRepository: 6666 })
-  const chosen = numbers(maxImportant([preview, ...own, ...flood], repository))
+  const chosen = numbers(mostImportant([preview, ...own, ...flood], repository))
   expect(chosen).toHaveLength(maxRows)
   expect(chosen.slice(0, 51)).toEqual([1, ...numbers(own)])
   expect(chosen.slice(51)).toEqual(numbers(flood.slice(-(maxRows - 51))))
@@ -35,16 +35,16 @@ test('previews and pull requests of the repository itself keep their rows, howev
 test('the pull request of another fork has a row beside a flood from one, and can be approved', () => {
   const flood = rows(500, 100, { state: 'WaitingForApproval', headRepository: 6666 })
   const other = row(2, { state: 'WaitingForApproval', headRepository: 7777 })
-  expect(numbers(maxImportant([other, ...flood], repository))).toContain(2)
+  expect(numbers(mostImportant([other, ...flood], repository))).toContain(2)
 })
 
 test('what of a fork was approved counts like the repository itself', () => {
   const flood = rows(500, 100, { state: 'WaitingForApproval', headRepository: 6666 })
   const approved = row(2, { state: 'Waiting', headRepository: 6666 })
-  expect(numbers(maxImportant([approved, ...flood], repository))).toContain(2)
+  expect(numbers(mostImportant([approved, ...flood], repository))).toContain(2)
 })
 
 test('of equals, those with the newest activity have the rows, in the order of their numbers', () => {
   const own = rows(maxRows + 3, 1)
-  expect(numbers(maxImportant(own, repository))).toEqual(numbers(own).slice(3))
+  expect(numbers(mostImportant(own, repository))).toEqual(numbers(own).slice(3))
 })

@@ -108,7 +108,7 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
  */
 function changedAt(pull: Entry['pull'], before: Row | undefined): Pick<Row, 'updatedAt'> {
   const updatedAt = changeTime(pull?.updatedAt ?? before?.updatedAt)
-  return updatedAt === undefined ? {} : { updatedAt }
+  return defined({ updatedAt })
 }
 
 type Ranked = { readonly row: Row; readonly rank: number }
@@ -122,7 +122,7 @@ function byImportance(a: Ranked, b: Ranked): number {
  * turns, so that many pull requests from one fork do not take the places of the others. Of equals those with the newest
  * activity.
  */
-export function maxImportant(rows: readonly Row[], repository: number | undefined): readonly Row[] {
+export function mostImportant(rows: readonly Row[], repository: number | undefined): readonly Row[] {
   const newest = rows.map(row => ({ row, rank: 0 })).toSorted(byImportance)
   const turns = new Map<number | undefined, number>()
   const ranked = newest.map(({ row }) => {
@@ -142,7 +142,7 @@ function rowsOf(observation: Observation): readonly Row[] {
   const { pipeline, known, entries } = observation
   const before = new Map((pipeline.status?.previews ?? []).map(row => [row.number, row]))
   const rows = entries.flatMap(entry => rowOf(entry, observation, before.get(entry.number)) ?? [])
-  return rows.length <= maxRows ? rows : maxImportant(rows, known?.repository ?? pipeline.status?.repository?.id)
+  return rows.length <= maxRows ? rows : mostImportant(rows, known?.repository ?? pipeline.status?.repository?.id)
 }
 
 function countsOf(entries: readonly Entry[], rows: readonly Row[]): NonNullable<AppPipelineStatus['counts']> {

@@ -11,6 +11,7 @@ import {
   cronJobs,
   deployments,
   horizontalPodAutoscalers,
+  hostsOfIngress,
   ingresses,
   jobs,
   type Pod,
@@ -32,7 +33,7 @@ import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
-import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
+import { type IngressAddress, wantedHosts } from './domains/hosts.ts'
 import { namesOfTags } from './image/followed-tag.ts'
 import type { ReleaseHeader } from './releases/release-content.ts'
 

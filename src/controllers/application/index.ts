@@ -12,6 +12,7 @@ import {
   deployments,
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalers,
+  hostsOfIngress,
   ingresses,
   jobs,
   type PersistentVolumeClaim,
@@ -50,7 +51,7 @@ import {
   tagIndex,
 } from './caches.ts'
 import { type ChangePace, createChangePace } from './change-pace.ts'
-import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
+import { type IngressAddress, wantedHosts } from './domains/hosts.ts'
 import type { ImageRegistry } from './facts.ts'
 import { fieldManager } from './field-manager.ts'
 import { imageStandOf } from './image/missing-image.ts'

@@ -1,7 +1,7 @@
 // Wires the DomainClaim controller: Applications, their Ingresses and Tenants wake the claims that concern them. Decides nothing.
 import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application } from '../../api/apps/application.ts'
-import { type Ingress, ingresses } from '../../api/builtin/index.ts'
+import { hostsOfIngress, ingresses } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, type ObjectKey } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -33,10 +33,8 @@ export function createDomainClaimController({ manager, events, clock }: DomainCl
     ingresses: manager.cache(ingresses, labelled),
   }
   const domainsOf = ({ spec }: Application): readonly string[] => namedDomains(spec)
-  const hostsOf = ({ spec }: Ingress): readonly string[] =>
-    (spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host]))
   caches.applications.addIndex(domainIndex, domainsOf)
-  caches.ingresses.addIndex(domainIndex, hostsOf)
+  caches.ingresses.addIndex(domainIndex, hostsOfIngress)
   claims.addIndex(tenantIndex, ({ spec }) => [spec.tenant.name])
   const claimsOn = (hosts: readonly string[]): readonly ObjectKey[] =>
     hosts.filter(name => claims.get({ name }) !== undefined).map(name => ({ name }))
@@ -47,7 +45,7 @@ export function createDomainClaimController({ manager, events, clock }: DomainCl
     for: domainClaim,
     watches: [
       watches(application, changed => claimsOn(domainsOf(changed)), { predicate: partChanged(domainsOf) }),
-      watches(ingresses, changed => claimsOn(hostsOf(changed)), { ...labelled, predicate: partChanged(hostsOf) }),
+      watches(ingresses, changed => claimsOn(hostsOfIngress(changed)), { ...labelled, predicate: partChanged(hostsOfIngress) }),
       watches(tenant, ({ metadata }) => claims.byIndex(tenantIndex, metadata.name).map(keyOf), {
         predicate: partChanged(({ metadata }) => metadata.uid),
       }),

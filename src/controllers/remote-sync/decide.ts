@@ -1,9 +1,9 @@
 // What must hold before GitHub is asked for anything: a list of checks, each with its reason and the cure. Pure.
 import { applicationsOf, runsIn } from '../../api/apps/remote-sync/applications.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
 import { type Claim, comesFirst } from '../kit/precedence.ts'
+import { installationProblem } from '../kit/repository/installation-problem.ts'
 import { excessOf } from './build-resources.ts'
 import type { Facts } from './gather.ts'
 import { type Halt, halt } from './halt.ts'
@@ -48,13 +48,8 @@ const applicationIsFree: Check<Facts, Halt> = ({ remoteSync, rivals }) => {
 
 /** Stops requests to GitHub through an installation that does not exist, is suspended or is not verified. */
 const installationIsReady: Check<Facts, Halt> = ({ installation, remoteSync }) => {
-  const { installation: name } = remoteSync.spec
-  const ready = findCondition(installation?.status?.conditions, 'Ready')
-  if (ready?.status === 'True') return undefined
-  const message = installation
-    ? `Installation ${name} is not ready: ${ready?.message ?? 'it has not been verified yet'}`
-    : `spec.installation: there is no Installation ${name} in this namespace: see \`kubectl get installations\``
-  return halt('Resolved', reasons.installationNotReady, message)
+  const message = installationProblem(installation, remoteSync.spec.installation)
+  return message === undefined ? undefined : halt('Resolved', reasons.installationNotReady, message)
 }
 
 /** Stops a build that no attempt could start. */

@@ -2,7 +2,6 @@
 // Tenant controls every object by its uid: that is how ours are recognised, and why an object of another owner is never
 // adopted.
 
-import { createHash } from 'node:crypto'
 import { authorityConfigMap } from '../../api/application-account.ts'
 import {
   configMaps,
@@ -21,6 +20,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 import { secretData, type TenantCredentials } from '../../services/registry/tenant-registry.ts'
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota, priorityQuota } from './limits.ts'
 import { applicationNetworkPolicies } from './network/application-network.ts'
@@ -182,7 +182,7 @@ function owner(tenant: Tenant): OwnerReference {
 function hashed(type: ResourceType, metadata: KubeObject['metadata'], content: Content): DesiredObject {
   const { apiVersion, kind } = type
   const text = canonicalJson({ metadata, ...content } as unknown as JsonValue)
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  const hash = shortHash(text, 32)
   const annotations = { ...metadata.annotations, [desiredHashAnnotation]: hash }
   return { type, object: { apiVersion, kind, metadata: { ...metadata, annotations }, ...content } }
 }

@@ -5,6 +5,7 @@ import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Enforcement } from '../../services/network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../services/registry/tenant-registry.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
@@ -83,7 +84,7 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefine
   for (const { name, object } of ours.filter(({ state }) => state === 'ours')) {
     await keepRights(deps, tenant, name)
     const uid = object?.metadata.uid
-    await deps.client.delete(namespaces, { name }, uid === undefined ? {} : { uid })
+    await deps.client.delete(namespaces, { name }, defined({ uid }))
   }
   if (ours.length > 0) return requeueAfter(deletionRetryMilliseconds)
   await deps.userRanges.release(tenant)

@@ -1,10 +1,11 @@
 // The client of GitHub for an AppPipeline: the open pull requests of a repository, one of them, and what its commits say. What
 // of a pull request people write is cut to what decides; its text is not kept. Repositories are named by id
 // (repository-client.ts).
-import { AppError, isAppError } from '../../lib/errors.ts'
+import { AppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
+import { comparedFiles } from '../compared-files.ts'
 import { type Answer, integerAt, listOf, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
-import { githubReasons } from '../transport/failure.ts'
+import { orUndefined } from '../transport/failure.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
 /** A pull request as it is now. */
@@ -59,8 +60,6 @@ export type PullRequestClient = {
 
 /** A body has up to 262,144 bytes, and an answer may have 10 MB: people could make a page of 100 too large to be read. */
 export const pullRequestsOfPage = 30
-/** GitHub lists at most this many files of a comparison. */
-const maxFiles = 300
 const skipMark = /\[skip preview\]/i
 
 const root = 'GET /repositories/{repository_id}'
@@ -88,7 +87,7 @@ export function createPullRequestClient(deps: TokenClientDeps): PullRequestClien
         requester.get(
           `${root}/compare/{basehead}`,
           { repository_id: repository, basehead: `${baseCommit}...${headCommit}`, per_page: 1 },
-          data => changedFiles(recordOf(data, 'comparison')),
+          data => comparedFiles(recordOf(data, 'comparison')),
         ),
       ),
     branch: (repository, name) =>
@@ -102,26 +101,6 @@ export function createPullRequestClient(deps: TokenClientDeps): PullRequestClien
         skipMark.test(textAt(objectAt(recordOf(data, 'commit'), 'commit', 'commit'), 'message', 'commit.commit')),
       ),
   }
-}
-
-/** A refused read finds nothing: 422 for commits without a common ancestor. */
-async function orUndefined<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isAppError(error, 'not_found') || (isAppError(error) && error.reason === githubReasons.requestRefused)) return undefined
-    throw error
-  }
-}
-
-function changedFiles(comparison: Answer): readonly string[] | undefined {
-  const files = comparison['files']
-  if (!Array.isArray(files) || files.length >= maxFiles) return undefined
-  return files.flatMap(file => {
-    const changed = recordOf(file, 'comparison.files')
-    const former = optionalTextAt(changed, 'previous_filename', 'comparison.files')
-    return [textAt(changed, 'filename', 'comparison.files'), ...(former === undefined ? [] : [former])]
-  })
 }
 
 /** Texts of people, with GitHub's own bounds: a longer one is not GitHub's. */

@@ -1,9 +1,10 @@
 // The client of GitHub with an installation token: reads of branches, pull requests and people. What the token cannot see does
 // not exist here (GitHub answers 404).
-import { AppError, isAppError } from '../../lib/errors.ts'
+import { AppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
+import { comparedFiles } from '../compared-files.ts'
 import { type Answer, integerAt, listOf, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
-import { githubReasons } from '../transport/failure.ts'
+import { orUndefined } from '../transport/failure.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
 /** A repository as it is now. The id is the identity; names pass to others. */
@@ -140,29 +141,10 @@ export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient 
   }
 }
 
-/** GitHub lists at most this many files of a comparison, and only on its first page. */
-const maxComparedFiles = 300
-
 function changedPaths(answer: Answer): readonly string[] | undefined {
   const status = textAt(answer, 'status', 'comparison')
   if (status === 'identical') return []
-  const files = answer['files']
-  if (status !== 'ahead' || !Array.isArray(files) || files.length >= maxComparedFiles) return undefined
-  return files.flatMap(file => {
-    const changed = recordOf(file, 'comparison.files')
-    const former = optionalTextAt(changed, 'previous_filename', 'comparison.files')
-    return [textAt(changed, 'filename', 'comparison.files'), ...(former === undefined ? [] : [former])]
-  })
-}
-
-async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work()
-  } catch (error) {
-    // A refused read finds nothing: 409 for an empty repository, 451 for a blocked one.
-    if (isAppError(error, 'not_found') || (isAppError(error) && error.reason === githubReasons.requestRefused)) return undefined
-    throw error
-  }
+  return status === 'ahead' ? comparedFiles(answer) : undefined
 }
 
 function repositoryFacts(answer: Answer): RepositoryFacts {

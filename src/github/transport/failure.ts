@@ -1,7 +1,7 @@
 // Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's
 // error is not kept as the cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
-import { AppError, messageOf } from '../../lib/errors.ts'
+import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { redactTokens } from '../../lib/log.ts'
 
@@ -83,6 +83,19 @@ function classified(status: number, headers: Headers, text: string, now: Date): 
       retryAfterSeconds: waitSeconds(headers, now) ?? 5,
     })
   return new AppError('upstream_failed', text, { reason: githubReasons.requestRefused })
+}
+
+/**
+ * What `read` finds; undefined when GitHub has no such thing or refuses to read it: 409 for an empty repository, 422 for commits
+ * without a common ancestor, 451 for a blocked repository.
+ */
+export async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isAppError(error, 'not_found') || (isAppError(error) && error.reason === githubReasons.requestRefused)) return undefined
+    throw error
+  }
 }
 
 /** The seconds for which GitHub's answer asks us to wait, a minute when it does not say; undefined when it does not limit us. */

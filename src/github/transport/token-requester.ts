@@ -1,8 +1,8 @@
 // Requests with one bearer token, which may be new to GitHub (fresh-token.ts).
-import { createHash } from 'node:crypto'
 import { isAppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import { githubFailure, githubReasons } from './failure.ts'
 import { untilTokenIsKnown } from './fresh-token.ts'
@@ -32,7 +32,7 @@ export type TokenRequester = {
 
 /** A fresh token counts as minted now. */
 export function createTokenRequester(deps: TokenClientDeps, options: Options): TokenRequester {
-  const client = createClient(deps, `token:${createHash('sha256').update(deps.token.reveal()).digest('hex').slice(0, 16)}`)
+  const client = createClient(deps, `token:${shortHash(deps.token.reveal(), 16)}`)
   const authorization = `Bearer ${deps.token.reveal()}`
   const mintedAt = deps.clock.now()
 

@@ -1,8 +1,8 @@
 // The policies of one namespace, or those of the cluster, as an index: by permission and by requester. Compiled once for each
 // state of the objects. Pure. It finds the rules that match one combination, and says of those whose match depends on facts that
 // are not known that they may match. A test holds it to casbin over all rules (docs/adr/0086-policies-of-grants.md).
-import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 import { compareText } from '../../lib/text/compare-text.ts'
 import { defaultGrantRules, familyOf } from '../grant-rule.ts'
 import { permissionRank } from '../permission-level.ts'
@@ -61,10 +61,7 @@ export function policyLayer(kind: Kind, policies: readonly Policy[]): PolicyLaye
   for (const { metadata, spec } of sorted)
     for (const rule of spec.rules) add(index, rowOf(kind, metadata.name, rule), requesterKeys(rule))
   const said = sorted.map(({ metadata, spec }) => ({ name: metadata.name, spec }))
-  const digest = createHash('sha256')
-    .update(canonicalJson(structuredClone(said)))
-    .digest('hex')
-    .slice(0, 32)
+  const digest = shortHash(canonicalJson(structuredClone(said)), 32)
   const namesRefs = sorted.some(({ spec }) => spec.rules.some(({ refs }) => refs !== undefined))
   return { index, digest: sorted.length === 0 ? undefined : digest, namesRefs }
 }

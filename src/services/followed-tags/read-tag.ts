@@ -3,12 +3,11 @@
 // What it says about a failure are words and numbers of its own: no address and no text of the other side reaches a tenant.
 // Source: https://github.com/opencontainers/distribution-spec (Pull),
 // https://distribution.github.io/distribution/spec/auth/token/
-import { createHash } from 'node:crypto'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import { readAtMost } from '../../lib/http/byte-stream.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
-import { isDigest } from '../../lib/text/image-digest.ts'
+import { digestOfContent, isDigest } from '../../lib/text/image-digest.ts'
 import { manifestTypes } from '../registry/image-labels.ts'
 import { maxTokenBytes, tokenIn, tokenUrl } from '../registry/token-challenge.ts'
 import { type FollowedRegistry, mayGiveTokens } from './followed-registry.ts'
@@ -98,12 +97,12 @@ export function createTagReader(clock: Clock, timeoutMilliseconds: number = answ
   }
 
   /** A registry need not name the digest of what it answers. */
-  async function digestOfContent(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
+  async function readDigest(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
     const answer = await ask(of, 'GET', signal)
     const bytes = await readAtMost(maxManifestBytes, answer.body)
     if (answer.statusCode !== 200) return refusal(answer, clock.now())
     if (bytes === undefined) return unreadable('answered more than a manifest may have')
-    return { kind: 'digest', digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}` }
+    return { kind: 'digest', digest: digestOfContent(bytes) }
   }
 
   async function read(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
@@ -111,7 +110,7 @@ export function createTagReader(clock: Clock, timeoutMilliseconds: number = answ
     await readAtMost(maxTokenBytes, answer.body)
     if (answer.statusCode !== 200) return refusal(answer, clock.now())
     const digest = answer.headers['docker-content-digest']
-    if (digest === undefined) return digestOfContent(of, signal)
+    if (digest === undefined) return readDigest(of, signal)
     return typeof digest === 'string' && isDigest(digest)
       ? { kind: 'digest', digest }
       : unreadable('names the image by something else than a sha256 digest')

@@ -1,8 +1,8 @@
 // The registry as the removal of images sees it: which tags a repository has, what one means, and the deletion of a manifest.
 // What cannot be said for certain is `doubt`, and a deletion that the registry does not do is `refused`; neither ever reads as
 // absence.
-import { createHash } from 'node:crypto'
 import { asObject, listAt, parseJson } from '../../lib/json/json-value.ts'
+import { digestOfContent } from '../../lib/text/image-digest.ts'
 import { manifestTypes } from '../registry/image-labels.ts'
 import type { ManifestRemover, RegistryReader, RegistryReply } from '../registry/registry-reader.ts'
 
@@ -63,7 +63,7 @@ export function createRegistryImages(registry: {
       if (reply.kind === 'failed' || reply.status !== 200) return doubt(reply, what)
       if (reply.bytes === undefined) return { kind: 'doubt', message: `${what}: its manifest is too large`, unavailable: false }
       // The digest of a manifest is that of its bytes, whatever a header says.
-      return { kind: 'digest', digest: `sha256:${createHash('sha256').update(reply.bytes).digest('hex')}` }
+      return { kind: 'digest', digest: digestOfContent(reply.bytes) }
     },
     async remove(repository, digest) {
       const reply = await registry.remove({ repository, digest })

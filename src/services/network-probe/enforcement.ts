@@ -11,8 +11,6 @@ export type Enforcement = { readonly ingress: Verdict; readonly egress: Verdict 
 /** Which ports of the probe accepted a connection. */
 export type Reached = { readonly allowed: boolean; readonly ingress: boolean; readonly egress: boolean }
 
-export const unknownEnforcement: Enforcement = { ingress: 'Unknown', egress: 'Unknown' }
-
 /** The ConfigMap in the platform's namespace. */
 export const enforcementConfigMap = 'sekisho-network-status'
 

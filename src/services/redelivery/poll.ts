@@ -7,6 +7,7 @@ import type { AppClient, Delivery } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { GitHubApps } from '../token-desk/app-clients.ts'
@@ -90,7 +91,7 @@ async function attemptsSince(
   const attempts: Delivery[] = []
   let cursor: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const { deliveries, nextCursor } = await client.deliveries(cursor === undefined ? {} : { cursor })
+    const { deliveries, nextCursor } = await client.deliveries(defined({ cursor }))
     attempts.push(...deliveries)
     const last = deliveries.at(-1)
     if (nextCursor === undefined || last === undefined || last.deliveredAt.getTime() < from) return { attempts, complete: true }

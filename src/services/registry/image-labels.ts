@@ -3,12 +3,11 @@
 // answers. Sizes and times are bounded; nothing is written.
 // Source: https://github.com/opencontainers/distribution-spec (Pull), https://github.com/opencontainers/image-spec (Image
 // Configuration)
-import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { isNestedDeeper } from '../../lib/json/json-depth.ts'
 import { asObject, type JsonObject, listAt, objectAt, objectsAt, parseJson, textAt } from '../../lib/json/json-value.ts'
-import { isDigest, pinnedImage } from '../../lib/text/image-digest.ts'
+import { digestOfContent, isDigest, pinnedImage } from '../../lib/text/image-digest.ts'
 import type { RegistryReader, RegistryReply } from './registry-reader.ts'
 
 export type LifecycleUser = { readonly user: number; readonly group: number }
@@ -126,7 +125,7 @@ async function verified(read: RegistryReader, part: Part): Promise<JsonObject> {
   if (reply.kind === 'failed') throw new Unreadable(`the registry cannot be asked for it: ${reply.message}`, false)
   if (reply.status !== 200) throw new Unreadable(statusText(reply), reply.status === 404)
   if (reply.bytes === undefined) throw new Unreadable(`its ${path.split('/')[0]} are larger than ${maxBytes} bytes`, true)
-  const found = `sha256:${createHash('sha256').update(reply.bytes).digest('hex')}`
+  const found = digestOfContent(reply.bytes)
   if (found !== digest) throw new Unreadable('the registry answered with content of another digest', false)
   if (isNestedDeeper(reply.bytes, maxLevels)) throw new Unreadable(`its ${path.split('/')[0]} are nested too deeply`, true)
   const value = asObject(parseJson(reply.bytes.toString('utf8')))

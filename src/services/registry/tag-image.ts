@@ -1,9 +1,8 @@
 // Gives an image, named by its digest, one more tag of its repository: the same bytes are put under that name, so that the
 // digest stays what it is. Repeating it changes nothing.
 // Source: https://github.com/opencontainers/distribution-spec (Pushing Manifests)
-import { createHash } from 'node:crypto'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
-import { pinnedImage } from '../../lib/text/image-digest.ts'
+import { digestOfContent, pinnedImage } from '../../lib/text/image-digest.ts'
 import { manifestTypes } from './image-labels.ts'
 import type { ManifestWriter, RegistryReader, RegistryReply } from './registry-reader.ts'
 
@@ -45,7 +44,7 @@ export async function tagImage(
   if (reply.kind === 'failed' || reply.status !== 200) return unanswered(reply, what)
   const { bytes } = reply
   if (bytes === undefined) return { kind: 'refused', message: `${what}: its manifest is too large` }
-  if (`sha256:${createHash('sha256').update(bytes).digest('hex')}` !== digest)
+  if (digestOfContent(bytes) !== digest)
     return { kind: 'absent', message: `${what}: the registry has other content under its digest` }
   const mediaType = textAt(asObject(parseJson(bytes.toString('utf8'))), 'mediaType') ?? typeWithoutName
   const put = await registry.write({ repository, tag, mediaType, bytes })

@@ -8,6 +8,7 @@ import { reservedSecretPrefixes, tokenSecretName } from '../../api/reserved-secr
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { KubeClient, NewObject, WriteOptions } from '../../kube/client/client.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { WallName } from './walls.ts'
 
 type Sender = Pick<KubeClient, 'get' | 'list' | 'create'>
@@ -60,7 +61,7 @@ const withTokenOfAnother = {
 
 function create<T extends KubeObject>(type: ResourceType<T>, namespace: string | undefined, content: object): Attempt['send'] {
   const { apiVersion, kind } = type
-  const metadata = { name: absent, ...(namespace === undefined ? {} : { namespace }) }
+  const metadata = { name: absent, ...defined({ namespace }) }
   const object = { apiVersion, kind, metadata, ...content } as unknown as NewObject<T>
   return client => client.create(type, object, dryRun)
 }

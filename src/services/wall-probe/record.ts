@@ -2,6 +2,7 @@
 // are made and with which a new leader goes on. Pure.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { wallRecord } from '../../api/wall-names.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import type { Finding } from './finding.ts'
 import { walls } from './walls.ts'
@@ -29,7 +30,7 @@ function readFinding(line: string): Finding | undefined {
   const text = textAt(read, 'text')
   const where = textAt(read, 'where')
   if (wall === undefined || verdict === undefined || text === undefined) return undefined
-  return { wall, verdict, text, ...(where === undefined ? {} : { where }) }
+  return { wall, verdict, text, ...defined({ where }) }
 }
 
 /** As it is applied. `state` is for people, `findings` has one JSON object in each line. */

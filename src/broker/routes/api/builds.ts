@@ -14,6 +14,7 @@ import type { Identity } from '../../people/tenant-access.ts'
 import { buildNameText, namespaceText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { requireBearer } from './bearer.ts'
+import { createFollowedResponses } from './followed-response.ts'
 
 /** What these routes need of the broker. */
 export type BuildsContext = Pick<BrokerContext, 'verifyIdToken' | 'builds' | 'clock'>
@@ -28,17 +29,11 @@ const logQuery = Type.Object({
   tailLines: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,4}$' })),
 })
 
-/** A connection that nothing is sent on for so long is closed; while a log is followed something is sent every second. */
-const silenceMilliseconds = 60_000
-/** The longest time that a log is followed by one request: as long as an ID token lives. */
-const followMilliseconds = 600_000
-
 /** `GET` of the list, of one build, and of its log. */
 export function registerBuilds(server: WebServer, context: BuildsContext): void {
-  const { builds, verifyIdToken } = context
+  const { builds, verifyIdToken, clock } = context
   const followers = createFollowers()
-  const stopping = new AbortController()
-  server.addHook('preClose', async () => stopping.abort('stopping'))
+  const endOf = createFollowedResponses(server, clock)
   const path = '/api/v1/tenants/:namespace/builds'
   const config = perMinute(120)
 
@@ -61,11 +56,10 @@ export function registerBuilds(server: WebServer, context: BuildsContext): void 
     const build = await builds.find(identity, request.params.namespace, request.params.name)
     const follow = request.query.follow === 'true'
     const leave = follow ? followers.enter(identity.subject) : () => {}
-    const ends = Math.min(followMilliseconds, Math.max(0, identity.expiresAt.getTime() - context.clock.now().getTime()))
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ends)])
     try {
       const from = await firstByte(builds, build, request.query)
-      return sendLog({ builds, clock: context.clock, leave }, { request, reply }, { identity, build, from, follow, signal })
+      const signal = endOf({ reply, expiresAt: identity.expiresAt, leave })
+      return sendLog({ builds, clock }, { request, reply }, { identity, build, from, follow, signal })
     } catch (error) {
       leave()
       throw error
@@ -80,7 +74,7 @@ async function firstByte({ kept }: VisibleBuilds, { id }: BuildRecord, query: St
 
 /** Sends the log as it is read; also used by the page's link to the whole log. */
 function sendLog(
-  { builds, clock, leave }: { readonly builds: VisibleBuilds; readonly clock: Clock; readonly leave: () => void },
+  { builds, clock }: { readonly builds: VisibleBuilds; readonly clock: Clock },
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   log: {
     readonly identity: Identity
@@ -90,19 +84,13 @@ function sendLog(
     readonly signal: AbortSignal
   },
 ): FastifyReply {
-  const { identity, build, from, follow } = log
-  const gone = new AbortController()
-  reply.raw.once('close', () => {
-    gone.abort('gone')
-    leave()
-  })
-  reply.raw.setTimeout(silenceMilliseconds)
+  const { identity, build, from, follow, signal } = log
   const asLines = (request.headers.accept ?? '').includes('application/x-ndjson')
   const events = readLog({ kept: builds.kept, clock }, build, {
     from,
     follow,
     mayRead: () => builds.mayRead(identity, build),
-    signal: AbortSignal.any([log.signal, gone.signal]),
+    signal,
   })
   reply.type(asLines ? 'application/x-ndjson' : 'text/plain; charset=utf-8')
   return reply.send(Readable.from(formatted(events, asLines ? eventLine : eventText)))

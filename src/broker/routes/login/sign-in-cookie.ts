@@ -1,10 +1,12 @@
 // What the broker must remember between the redirect to GitHub and GitHub's answer, sealed in a cookie of the browser that
 // began: an anonymous request costs no row, and the answer works in this very browser only. The name of the cookie comes from
 // the state, so that two tabs do not disturb each other.
-import { createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../../lib/clock.ts'
+import { isJsonObject } from '../../../lib/json/json-value.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
+import { shortHash } from '../../../lib/text/bounded-name.ts'
 import { createSealer } from '../../../store/seal.ts'
 import { cookieAttributes } from '../../sessions.ts'
 
@@ -28,11 +30,11 @@ const lifeSeconds = 600
 const maxAttempts = 6
 
 function cookieOf(state: string): string {
-  return prefix + createHash('sha256').update(state).digest('hex').slice(0, 16)
+  return prefix + shortHash(state, 16)
 }
 
 function isSealed(value: unknown): value is SignIn & { readonly until: number } {
-  return typeof value === 'object' && value !== null && 'codeVerifier' in value && 'returnTo' in value && 'until' in value
+  return isJsonObject(value) && 'codeVerifier' in value && 'returnTo' in value && 'until' in value
 }
 
 /** Seals with a key that is derived from `key`, which all replicas share. */

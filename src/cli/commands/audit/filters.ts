@@ -2,6 +2,7 @@
 // error with the near ones, never an empty answer; one that several had is an error with their ids.
 import { parseUserSubject } from '../../../api/names.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { asObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { saidTime, timeExamples } from '../../times/said-time.ts'
 import { ownZone } from '../../times/zoned-time.ts'
@@ -57,7 +58,7 @@ export function timeRange(
   if (since !== undefined && since > now) throw new AppError('invalid_request', '--since is in the future')
   if (since !== undefined && until !== undefined && until <= since)
     throw new AppError('invalid_request', '--until must be later than --since')
-  return { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) }
+  return { ...defined({ since }), ...defined({ until }) }
 }
 
 /** `system:serviceaccount:…` and `sekisho:…` are actors as well as people. */
@@ -90,7 +91,7 @@ async function idOf(
   { kind, name, cure }: Named,
   { namespace }: { readonly namespace?: string },
 ): Promise<string> {
-  const query = new URLSearchParams({ [kind]: name, ...(namespace === undefined ? {} : { namespace }) })
+  const query = new URLSearchParams({ [kind]: name, ...defined({ namespace }) })
   const found = objectAt(await (await context.api()).json('/api/v1/audit/names', query), kind)
   const ids = objectsAt(found, 'matches').flatMap(one => textAt(asObject(one), 'id') ?? [])
   const [id, ...others] = ids

@@ -5,6 +5,7 @@ import { permissionsText, subjectsText } from '../../../api/github/repository-gr
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { isAbout } from '../../../policy/grants/approvals.ts'
 import { fieldManager, found } from '../../kubernetes/cluster.ts'
 import { grantApprovals, repositoryGrants } from '../../kubernetes/kinds.ts'
@@ -36,7 +37,7 @@ export async function grantsApprove(context: ClusterContext, options: ApproveOpt
     )
   const opened = options.breakGlass === true
   const lifetimeSeconds = options.for ?? (opened ? breakGlassSeconds : undefined)
-  const more = { ...(opened ? { breakGlass: true } : {}), ...(lifetimeSeconds === undefined ? {} : { lifetimeSeconds }) }
+  const more = { ...(opened ? { breakGlass: true } : {}), ...defined({ lifetimeSeconds }) }
   const own = opened ? 'another platform admin has to' : 'another admin of the tenant has to approve it'
   return answer(context, options, { grant, answer: 'Approve', own, more })
 }

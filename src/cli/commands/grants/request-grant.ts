@@ -6,6 +6,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import { type Cluster, fieldManager } from '../../kubernetes/cluster.ts'
 import { installations, repositoryGrants } from '../../kubernetes/kinds.ts'
@@ -70,7 +71,7 @@ function grantOf(options: RequestOptions, { name, namespace, installation }: Pla
     permissions: Object.fromEntries(permission),
     subjects,
     reason,
-    ...(delivery === undefined ? {} : { delivery }),
+    ...defined({ delivery }),
     ...(lifetime === undefined ? {} : { lifetimeSeconds: lifetime }),
   }
   return { apiVersion, kind, metadata: { name, namespace }, spec } as NewObject<RepositoryGrant>

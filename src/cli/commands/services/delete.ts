@@ -70,7 +70,7 @@ export async function servicesDelete(context: ClusterContext, options: Options, 
   refuseUnsaid(one, options.deleteData === true)
   const { kind, service } = one
   const { uid } = service.metadata
-  await client.delete(kind.type, { name, namespace }, { dryRun, ...(uid === undefined ? {} : { uid }) })
+  await client.delete(kind.type, { name, namespace }, { dryRun, ...defined({ uid }) })
   const waits = options.wait === true && !dryRun
   const isGone = waits
     ? await gone({ client, clock, type: kind.type, object: service, milliseconds: waitMilliseconds })

@@ -13,7 +13,7 @@ export type ProofState = { readonly kind: 'proven' | 'absent' | 'pending'; reado
 
 /** Safe for concurrent use. */
 export type DomainProofs = {
-  /** The result of the last look-up. Starts the next one when it is due: at most every `leastMilliseconds`, later less often. */
+  /** The result of the last look-up. Starts the next one when it is due: at most every `minMilliseconds`, later less often. */
   readonly stateOf: (challenge: Challenge, tenant: string) => ProofState
 }
 
@@ -21,7 +21,7 @@ export type DomainProofsDeps = {
   readonly lookUp: LookUpTexts
   readonly clock: Clock
   /** The pause after the first look-up that found nothing, doubled after each of them. Default 5 s. */
-  readonly leastMilliseconds?: number
+  readonly minMilliseconds?: number
 }
 
 type Entry = {
@@ -44,8 +44,8 @@ const pendingPause = 250
 //   freshness: the next look-up
 //   replicas: leader only; the next looks up again
 /** Does nothing until it is asked. */
-export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
-  const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: maxPause }
+export function createDomainProofs({ lookUp, clock, minMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
+  const pauses = { baseMilliseconds: minMilliseconds, capMilliseconds: maxPause }
   const entries = new BoundedMap<Entry>(maxEntries)
   const oneOfTenant = createKeyedMutex()
   const limit = createFairLimit({ concurrency: maxAtOnce, waitingPerKey: 1, waiting: maxEntries })

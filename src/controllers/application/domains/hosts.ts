@@ -5,7 +5,6 @@
 import { namedDomains } from '../../../api/apps/application/domains.ts'
 import { type IngressAddress, platformHost } from '../../../api/apps/application/url.ts'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
-import type { Ingress } from '../../../api/builtin/index.ts'
 import type { DomainClaim } from '../../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { type Check, firstRefusal, type Refusal } from '../../../policy/check.ts'
@@ -52,11 +51,6 @@ export function wantedHosts(application: Application, ingress: IngressAddress): 
  */
 function neededHosts({ application, ingress, redirectAnnotations }: HostFacts): readonly string[] {
   return [...hostsOf(application, ingress), ...redirectedHosts(application, redirectAnnotations)]
-}
-
-/** The hosts that an Ingress serves. */
-export function hostsOfIngress({ spec }: Ingress): readonly string[] {
-  return [...new Set((spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host])))]
 }
 
 function isBelow(host: string, domain: string): boolean {

@@ -1,7 +1,7 @@
 // Takes hosts away from an Application that may not have them any more.
-import { ingresses } from '../../../api/builtin/index.ts'
+import { hostsOfIngress, ingresses } from '../../../api/builtin/index.ts'
 import { isOf } from '../../../api/resource.ts'
-import { type HostFacts, hostsOfIngress, isLost } from '../domains/hosts.ts'
+import { type HostFacts, isLost } from '../domains/hosts.ts'
 import { type ObjectFacts, prune, type Target } from './apply-objects.ts'
 import { entryOf } from './inventory.ts'
 

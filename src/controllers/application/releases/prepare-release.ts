@@ -60,9 +60,8 @@ function releasedGeneration({ status }: Application, newest: ReleaseHeader | und
 }
 
 /**
- * What changed, and where that came from. The first release needs no live Application when the cached one says it all: like its
- * objects it may be made of an outdated spec, which somebody asked for, and the next one follows. A later release of an
- * outdated spec would undo a newer one.
+ * What changed, and where that came from. Release 1 may be made of the cached spec. A later one reads the live Application, so
+ * that a cache that is behind never undoes a newer spec.
  */
 async function changeBehind(
   deps: ReleaseDeps,

@@ -1,8 +1,8 @@
 // What GitHub ought to show for a situation: a comment on the pull request, a status of the commit, a deployment and its
 // status. Pure. Texts that go to places without Markdown are fixed sentences: nothing that others wrote is in them.
-import { createHash } from 'node:crypto'
 import type { CommitStatusReport, DeploymentReport, DeploymentStatusWrite } from '../../../github/index.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
+import { shortHash } from '../../../lib/text/bounded-name.ts'
 import { commentBody } from './comment.ts'
 import { isAddress } from './markdown.ts'
 import type { Phase, Situation } from './situation.ts'
@@ -87,7 +87,7 @@ export function logUrl(
  * it.
  */
 export function markerOf(parts: readonly (string | number)[]): string {
-  return createHash('sha256').update(canonicalJson(parts)).digest('hex').slice(0, 32)
+  return shortHash(canonicalJson(parts), 32)
 }
 
 /** How the text of a comment of this report begins. */
@@ -96,7 +96,7 @@ export function commentMarker(marker: string): string {
 }
 
 function wanted<Content>(content: Content, said: JsonValue, isPassing: boolean): Wanted<Content> {
-  return { content, hash: createHash('sha256').update(canonicalJson(said)).digest('hex').slice(0, 32), isPassing }
+  return { content, hash: shortHash(canonicalJson(said), 32), isPassing }
 }
 
 const passing: readonly Phase[] = ['Waiting', 'Building']

@@ -1,6 +1,5 @@
 // How an owned object is applied: its name, its owner, the labels that say whose it is, and a hash of what was applied last.
 // Pure.
-import { createHash } from 'node:crypto'
 import { domain } from '../../../api/kind.ts'
 import { ownedName, ownerLabel } from '../../../api/names.ts'
 import type { KubeObject, ObjectMeta, ResourceType } from '../../../api/resource.ts'
@@ -9,6 +8,7 @@ import { ownerReference } from '../../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import { shortHash } from '../../../lib/text/bounded-name.ts'
 
 /** On what is owned: a hash of what was applied last, so that a field that the owner no longer asks for is removed. */
 export const desiredHashAnnotation = `${domain}/preview-hash`
@@ -49,15 +49,12 @@ export function ownedManifest(wanted: OwnedManifest): Manifest {
       ],
     },
     // JSON has no undefined fields, and a hash must not depend on them.
-    spec: Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined)),
+    spec: defined(spec),
   })
 }
 
 function withHash(manifest: Manifest): Manifest {
-  const hash = createHash('sha256')
-    .update(canonicalJson(manifest as unknown as JsonValue))
-    .digest('hex')
-    .slice(0, 32)
+  const hash = shortHash(canonicalJson(manifest as unknown as JsonValue), 32)
   const annotations = { ...manifest.metadata.annotations, [desiredHashAnnotation]: hash }
   return { ...manifest, metadata: { ...manifest.metadata, annotations } }
 }

@@ -1,9 +1,9 @@
 // Images of previews that a branch may take without a build: those of pull requests whose commits are in the repository itself.
 // What a fork built is never among them. Pure.
-import { createHash } from 'node:crypto'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
+import { shortHash } from '../../../lib/text/bounded-name.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 
 type ImageSource = NonNullable<RemoteSyncStatus['imageSource']>
@@ -26,7 +26,7 @@ export function buildInputs({ build, subPath }: RemoteSync['spec']): string {
     secrets: (secrets ?? []).toSorted(),
     ...defined({ root }),
   }
-  return createHash('sha256').update(canonicalJson(inputs)).digest('hex').slice(0, 32)
+  return shortHash(canonicalJson(inputs), 32)
 }
 
 /** What `status.imageSource` must say of an image that was just built from `status.commit`; undefined when nobody may take it. */

@@ -7,6 +7,7 @@ import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { isCounted } from '../decide.ts'
 import type { DesiredObject } from '../desired.ts'
 import { bindingNames } from '../rights/role-bindings.ts'
@@ -27,7 +28,7 @@ export async function pruneBindings(deps: PruneDeps, tenant: Tenant, contents: r
     const live = deps.live(roleBindings).get({ namespace, name })
     if (live === undefined || controllerOf(live)?.uid !== tenant.metadata.uid) continue
     const { uid } = live.metadata
-    await deps.client.delete(roleBindings, { namespace, name }, uid === undefined ? {} : { uid })
+    await deps.client.delete(roleBindings, { namespace, name }, defined({ uid }))
   }
 }
 
@@ -38,7 +39,7 @@ export async function prunePolicies(deps: PruneDeps, tenant: Tenant, contents: r
     for (const live of deps.live(networkPolicies).list(namespace)) {
       if (kept.has(keyText(keyOf(live))) || controllerOf(live)?.uid !== tenant.metadata.uid) continue
       const { uid } = live.metadata
-      await deps.client.delete(networkPolicies, keyOf(live), uid === undefined ? {} : { uid })
+      await deps.client.delete(networkPolicies, keyOf(live), defined({ uid }))
     }
   }
 }

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { unknownEnforcement } from '../../../services/network-probe/enforcement.ts'
 import { nextStatus } from '../status.ts'
 import type { TeamsAnswer } from './check-teams.ts'
 import { nextTeamCheckMilliseconds, rolesResolvedCondition } from './decide-teams.ts'
 
-const filled = { decision: { kind: 'fill' }, enforcement: unknownEnforcement, walls: undefined, installations: [] } as const
+const enforcement = { ingress: 'Unknown', egress: 'Unknown' } as const
+const filled = { decision: { kind: 'fill' }, enforcement, walls: undefined, installations: [] } as const
 
 const askedAt = new Date('2026-01-01T00:00:00Z')
 

@@ -22,8 +22,6 @@ export const sourceStoreSettings = {
   ...sharedSourceSettings,
 }
 
-export type SourceStoreSettings = ReturnType<typeof readSourceStoreSettings>
-
 /** Throws `invalid_configuration` that names every variable at fault. */
 export function readSourceStoreSettings(environment: Environment) {
   return readSettings(sourceStoreSettings, environment)

@@ -3,11 +3,12 @@
 // Source: https://git-scm.com/docs/http-protocol
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
-import { basicAuthorization, untilTokenIsKnown } from '../../../github/index.ts'
+import { basicAuthorization } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import { redactTokens } from '../../../lib/log.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
+import { askGit, askGitPatiently } from '../../git-answer.ts'
 
 export type GitRequest = {
   /** The web address of the GitHub host, without a slash at its end. */
@@ -56,15 +57,9 @@ export function createGitServer(clock: Clock): GitServer {
           ? {}
           : { body: body as unknown as Dispatcher.DispatchOptions['body'] & AsyncIterable<Uint8Array> }),
       }
-      const ask = async (): Promise<Dispatcher.ResponseData> => {
-        const answer = await dispatcher.request(options as Dispatcher.RequestOptions)
-        // Whoever ends a body early gets its error as an event; what matters of it comes to those who read.
-        answer.body.on('error', () => {})
-        if (isRefusal(answer)) answer.body.destroy()
-        return answer
-      }
+      const ask = () => dispatcher.request(options as Dispatcher.RequestOptions)
       // A body can be sent only once; git's first request has none.
-      const asked = body === undefined ? untilTokenIsKnown({ clock, mintedAt, isRefused, signal }, ask) : ask()
+      const asked = body === undefined ? askGitPatiently({ clock, mintedAt, signal }, ask) : askGit(ask)
       const answer = await asked.catch((error: unknown) => {
         throw explained(signal.aborted ? signal.reason : error)
       })
@@ -75,16 +70,6 @@ export function createGitServer(clock: Clock): GitServer {
     },
     close: () => dispatcher.destroy(),
   }
-}
-
-type Outcome = { readonly result: Dispatcher.ResponseData } | { readonly error: unknown }
-
-function isRefusal({ statusCode }: Dispatcher.ResponseData): boolean {
-  return statusCode === 401 || statusCode === 403
-}
-
-function isRefused(outcome: Outcome): boolean {
-  return 'result' in outcome && isRefusal(outcome.result)
 }
 
 function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, answers: string): AppError | undefined {

@@ -1,6 +1,6 @@
-// Finds the images of previews that have ended, and has them looked at now instead of after a day. It decides nothing about
-// them: that is for the looks, which ask the API server. What it says may be too early, while pods of the preview end; so it
-// says it again, soon for two minutes, then ever later, and at last leaves the rest to the looks that every image gets.
+// Has the images of previews that have ended checked now instead of after a day. It decides nothing about them: the check asks
+// the API server. While pods of the preview end it may be too early, so it is repeated with backoff (soon for two minutes); the
+// daily check of every image finds the rest.
 import { exponential } from '../../../lib/backoff.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ImageRecords } from '../../../store/builds/image-records.ts'

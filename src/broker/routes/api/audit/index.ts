@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { configMaps } from '../../../../api/builtin/index.ts'
 import { signCheckpoint } from '../../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../../identity/oidc/issuer-keys.ts'
@@ -19,6 +19,7 @@ import { createFollowers } from '../../../builds/followers.ts'
 import type { BrokerSettings } from '../../../config.ts'
 import type { BrokerContext } from '../../../context.ts'
 import { perMinute } from '../../limits.ts'
+import { createFollowedResponses } from '../followed-response.ts'
 import { requireReader } from './reader.ts'
 import { auditFilter, auditFilters, sequenceText } from './scope.ts'
 
@@ -33,10 +34,6 @@ export type AuditContext = Pick<BrokerContext, 'auditReaders' | 'serviceAccounts
 }
 
 const maxEntries = 1000
-/** The longest time that one request streams: as long as an ID token lives. */
-const streamMilliseconds = 600_000
-/** A connection that nothing is sent on for so long is closed; while a log is followed something is sent every second. */
-const silenceMilliseconds = 60_000
 
 const pageQuery = Type.Object({
   ...auditFilters,
@@ -113,16 +110,14 @@ async function requireWholeLog(context: AuditContext, request: FastifyRequest): 
 function registerStream(server: WebServer, context: AuditContext): void {
   const { store, clock, auditReaders } = context
   const followers = createFollowers('audit logs')
-  const stopping = new AbortController()
-  server.addHook('preClose', async () => stopping.abort('stopping'))
+  const endOf = createFollowedResponses(server, clock)
   const schema = { querystring: streamQuery }
   server.get('/api/v1/audit/stream', { schema, config: perMinute(300) }, async (request, reply) => {
     const { after, follow, ...filters } = request.query
     const { reader, name, expiresAt } = await requireReader(context, request)
     const scope = await auditReaders.scope(reader, filters.namespace)
     const leave = followers.enter(name)
-    const ends = Math.min(streamMilliseconds, Math.max(0, expiresAt.getTime() - clock.now().getTime()))
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ends), closed(reply, leave)])
+    const signal = endOf({ reply, expiresAt, leave })
     const place = { after: Number(after ?? 0), filter: auditFilter(filters, scope), follow: follow === 'true' }
     // The whole way again: the token, the account, its namespace and the right.
     const mayGoOn = () =>
@@ -140,15 +135,4 @@ async function isUnchanged(scope: AuditScope, read: () => Promise<AuditScope>): 
     if (!isAppError(error)) throw error
     return false
   }
-}
-
-/** Aborts when the connection ends. */
-function closed(reply: FastifyReply, leave: () => void): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => {
-    gone.abort('gone')
-    leave()
-  })
-  reply.raw.setTimeout(silenceMilliseconds)
-  return gone.signal
 }

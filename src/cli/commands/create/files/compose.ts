@@ -2,6 +2,7 @@
 // except that it loads the reader of YAML.
 // Source: https://github.com/compose-spec/compose-spec/blob/main/spec.md
 import { AppError, messageOf } from '../../../../lib/errors.ts'
+import { defined } from '../../../../lib/json/defined.ts'
 import { asObject, type JsonObject, listAt, objectAt, textAt } from '../../../../lib/json/json-value.ts'
 import { type Found, type FoundProcess, inShell, most, processName, variablesOf, variableWithoutValue } from './found.ts'
 
@@ -96,7 +97,7 @@ function processOf({ name, value }: Service, isFirst: boolean): FoundProcess {
   return {
     name: isFirst || (port !== undefined && name === 'web') ? 'web' : processName(name),
     ...(words.length === 0 ? {} : { command: words }),
-    ...(port === undefined ? {} : { port }),
+    ...defined({ port }),
   }
 }
 

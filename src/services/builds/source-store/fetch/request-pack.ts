@@ -3,11 +3,12 @@
 // environment ever has it. No redirects, no history, no tags, no submodules, no LFS.
 // Source: https://git-scm.com/docs/gitprotocol-http , https://git-scm.com/docs/gitprotocol-v2
 import { Agent, type Dispatcher } from 'undici'
-import { basicAuthorization, untilTokenIsKnown } from '../../../../github/index.ts'
+import { basicAuthorization } from '../../../../github/index.ts'
 import type { Clock } from '../../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
 import { redactTokens } from '../../../../lib/log.ts'
 import type { SecretString } from '../../../../lib/secret-string.ts'
+import { askGitPatiently, refusesToken } from '../../../git-answer.ts'
 import { delimiterPacket, flushPacket, packetLine } from '../../../packet-lines.ts'
 import { sourceReasons as reasons } from '../reasons.ts'
 import { type PackAnswer, readPackAnswer, ServerError } from './pack-answer.ts'
@@ -71,21 +72,11 @@ function headersOf(token: SecretString): Record<string, string> {
   }
 }
 
-type Outcome = { readonly result: Dispatcher.ResponseData } | { readonly error: unknown }
-
-function isRefusal({ statusCode }: Dispatcher.ResponseData): boolean {
-  return statusCode === 401 || statusCode === 403
-}
-
-function isRefused(outcome: Outcome): boolean {
-  return 'result' in outcome && isRefusal(outcome.result)
-}
-
 function refusalOf(answer: Dispatcher.ResponseData): AppError | undefined {
   const { statusCode, headers } = answer
   if (statusCode >= 300 && statusCode < 400)
     return fetchFailed('git fetch failed: the server redirects to another address, which is not followed')
-  if (isRefusal(answer)) return fetchFailed('git fetch failed: GitHub refused the token')
+  if (refusesToken(answer)) return fetchFailed('git fetch failed: GitHub refused the token')
   if (statusCode === 404) return fetchFailed('git fetch failed: GitHub has no such repository, or the token does not reach it')
   if (statusCode !== 200) return fetchFailed(`git fetch failed: GitHub answered with the status ${statusCode}`)
   if (headers['content-type'] !== answerType || headers['content-encoding'] !== undefined)
@@ -130,14 +121,8 @@ export function createPackRequests(clock: Clock): PackRequests {
       try {
         const path = `${url.pathname}/git-upload-pack`
         const options = { origin: url.origin, path, method: 'POST' as const, headers: headersOf(token), body: bodyOf(commit) }
-        const ask = async (): Promise<Dispatcher.ResponseData> => {
-          const answer = await dispatcher.request({ ...options, signal })
-          // Whoever ends a body early gets its error as an event; what matters of it comes to those who read.
-          answer.body.on('error', () => {})
-          if (isRefusal(answer)) answer.body.destroy()
-          return answer
-        }
-        const answer = await untilTokenIsKnown({ clock, mintedAt: undefined, isRefused, signal }, ask)
+        const ask = () => dispatcher.request({ ...options, signal })
+        const answer = await askGitPatiently({ clock, mintedAt: undefined, signal }, ask)
         const refusal = refusalOf(answer)
         if (refusal) {
           answer.body.destroy()
