@@ -2,13 +2,13 @@
 // deployments and commit statuses follow each commit, at most one of a kind in ten seconds, the last state always, and nothing
 // twice.
 import { expect, test } from 'vitest'
-import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { type GitHubReport, githubReport } from '../../src/api/apps/github-report.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
+import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import {
   brokerUrl,
   failed,
@@ -21,16 +21,11 @@ import {
 
 useEmulatedGitHub()
 
-const shop = 4001
-
-async function push(text: string): Promise<string> {
-  const git = await createGitClient()
-  await git.run('clone', cloneUrl(github.url, 'acme/shop', github.personalTokens['dave']), '.')
-  const sha = await git.commit('page.txt', text, text)
-  expect(await git.run('push', 'origin', 'HEAD:main')).toMatchObject({ ok: true })
-  await git.remove()
-  return sha
-}
+const { push: pushTo } = actsOn(
+  () => github,
+  () => clock,
+)
+const push = (text: string): Promise<string> => pushTo('dave', 'acme/shop', 'main', text)
 
 function hub(): Hub {
   const { client, installation, endpoints } = installedFixture(github, clock)

@@ -62,7 +62,7 @@ test('a bucket of its own is there before the preview runs, and is gone with eve
   const store = await startVersitygw()
   onTestFinished(store.stop)
   const fixture = await startPipelineFixture(renderer, { hub: hub(), changes: {} })
-  await startBucketServices(store, fixture)
+  await startBucketServices(store, { ...fixture, clock })
   const { client, namespace, chart } = fixture
   const web = { chart, processes, services: [{ name: 'pictures', bucket: 'shared' }] }
   const services = [{ name: 'pictures', class: namespace, parameters: { bucket: { versioning: true } } }]
@@ -129,7 +129,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a preview with
 
   async function start({ changes = {}, ...more }: Options = {}): Promise<Fixture> {
     const fixture = await startPipelineFixture(renderer, { hub: hub(), changes: { ...changes }, ...more })
-    const services = await startDatabaseServices(postgres, fixture)
+    const services = await startDatabaseServices(postgres, { ...fixture, clock })
     const use = [{ name: 'db', instance: 'shared' }]
     const web = { chart: fixture.chart, processes, services: use }
     const template = (own: object = {}) => ({

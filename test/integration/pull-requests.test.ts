@@ -1,14 +1,10 @@
-// RemoteSyncs of pull requests: the controllers, real git and a real API server against the GitHub emulator. Merge commits as
+// RemoteSyncs of pull requests: the controllers, git and a real API server against the GitHub emulator. Merge commits as
 // GitHub makes them, the wall for forks, and promotion. The tests act as kpack, the grant controller, the kubelet and the
 // controllers of AppPipelines and approvals.
 import { describe, expect, test } from 'vitest'
 import { mergePullRequest } from '../../dev/github/actions/pull-requests/merge.ts'
-import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
-import { changeRepository } from '../../dev/github/actions/repository/change.ts'
-import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
+import { setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
-import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
-import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { application } from '../../src/api/apps/application.ts'
 import { type PreviewApproval, previewApproval, previewApprovalName } from '../../src/api/apps/preview-approval.ts'
@@ -20,11 +16,10 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { kpackBuilds } from '../../src/services/builds/kpack/resources.ts'
 import { readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { installedFixture } from '../fixtures/github-fixture.ts'
 import { inTurn } from '../fixtures/in-turn.ts'
+import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import {
   fieldManager,
-  type Hub,
   image,
   type RemoteSyncFixture,
   startRemoteSyncFixture,
@@ -33,36 +28,10 @@ import {
 
 useEmulatedGitHub()
 
-const shop = 4001
-const person = (login: string) => userByLogin(github.context.state, login) ?? expect.fail(`no person ${login}`)
-const repository = () => repositoryById(github.context.state, shop) ?? expect.fail('no repository')
-const actionOf = (login: string) => ({ context: github.context, repository: repository(), sender: person(login) })
-
-/** Pushes a commit with one changed file on top of `from`; resolves to its id. */
-async function push(login: string, fullName: string, branch: string, change: { file: string; text: string; from?: string }) {
-  const git = await createGitClient()
-  await git.run('clone', cloneUrl(github.url, fullName, github.personalTokens[login]), '.')
-  await git.run('checkout', '-B', 'work', `origin/${change.from ?? 'main'}`)
-  const sha = await git.commit(change.file, change.text, `${change.file} on ${branch}`)
-  expect(await git.run('push', '--force', 'origin', `HEAD:${branch}`)).toMatchObject({ ok: true })
-  await git.remove()
-  return sha
-}
-
-const open = (login: string, head: string) =>
-  openPullRequest(actionOf(login), { title: head, body: null, head, seesHead: () => true, base: 'main', draft: false })
-
-/** What a build gets: the repository by number, and nothing else. */
-function hub(): Hub {
-  const { client, installation, endpoints } = installedFixture(github, clock)
-  const permissions = { contents: 'read', pull_requests: 'read' } as const
-  return {
-    endpoints,
-    clock,
-    repository: { id: shop, fullName: 'acme/shop' },
-    mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
-  }
-}
+const { actionOf, open, push, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 
 const becomes = ({ client, namespace }: RemoteSyncFixture, reason: string, name = 'shop') =>
   readyReason(client, remoteSync, { namespace, name }, reason)
@@ -195,9 +164,7 @@ describe('forks', () => {
 
   /** A public repository, as strangers can fork it, with a fork of noah and a pull request of it. */
   async function forked() {
-    await changeRepository(actionOf('olivia'), { private: false })
-    const noah = person('noah')
-    await forkRepository(actionOf('noah'), { owner: noah, name: undefined, defaultBranchOnly: true })
+    await fork()
     const head = await push('noah', 'noah/shop', 'idea', { file: 'idea.txt', text: 'one' })
     return { head, pull: await open('noah', 'noah:idea') }
   }

@@ -43,14 +43,25 @@ export function affectedBy(changes: readonly string[], tests: TestFiles, imports
   return { everything: undefined, files, platform: changes.find(isOfPlatform) }
 }
 
-function linesFor(path: string): readonly Affects[] {
+export function linesFor(path: string): readonly Affects[] {
   return readFiles.flatMap(({ files, affects }) => (matchesGlob(path, files) ? affects : []))
 }
 
+/** What Vitest starts around all files of these projects: vitest.config.ts. */
+const startedAround: Readonly<Record<string, string>> = {
+  integration: 'test/fixtures/global-setup.ts',
+  faults: 'test/fixtures/global-setup.ts',
+  sweep: 'test/fixtures/global-setup.ts',
+}
+
 /** The tests that use each file, themselves included. */
-function usersOf(tests: TestFiles, imports: Pick<Imports, 'reach'>): ReadonlyMap<string, ReadonlySet<string>> {
+export function usersOf(tests: TestFiles, imports: Pick<Imports, 'reach'>): ReadonlyMap<string, ReadonlySet<string>> {
   const users = new Map<string, Set<string>>()
-  for (const test of Object.values(tests).flat())
-    for (const file of imports.reach(test).keys()) users.set(file, (users.get(file) ?? new Set()).add(test))
+  for (const [project, files] of Object.entries(tests)) {
+    const around = startedAround[project]
+    const shared = around === undefined ? [] : [...imports.reach(around).keys()].filter(file => file.startsWith('test/'))
+    for (const test of files)
+      for (const file of [...imports.reach(test).keys(), ...shared]) users.set(file, (users.get(file) ?? new Set()).add(test))
+  }
   return users
 }

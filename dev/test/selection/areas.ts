@@ -1,4 +1,5 @@
-// The parts of the repository that several costly cases prove, as lists of globs.
+// The parts of the repository that several costly cases prove, as lists of globs. What of `test` a case uses is not listed: its
+// imports say it (used-files.ts).
 
 /** How services open, and those that no other list names. */
 export const serviceOpeners: readonly string[] = [
@@ -19,8 +20,6 @@ export const previews: readonly string[] = [
   'src/{policy,controllers/kit,lib/limits}/**',
   'test/fixtures/{preview-fixture,preview-platform,pipeline-fixture,pull-requests}.ts',
 ]
-/** What end-to-end tests share. */
-export const podHelpers: readonly string[] = ['test/e2e/!(*.test).ts', 'test/fixtures/**']
 export const builds: readonly string[] = [
   ...packages,
   'src/services/builds/**',
@@ -28,7 +27,6 @@ export const builds: readonly string[] = [
   'src/api/apps/**',
   'dev/{images,kpack}/**',
   'dev/cluster/{binaries,modules,node}/**',
-  ...podHelpers,
 ]
 export const podsOfTenants: readonly string[] = [
   ...packages,
@@ -39,8 +37,5 @@ export const podsOfTenants: readonly string[] = [
   'src/lib/limits/**',
   'dev/cluster/**',
   'deploy/{policies,authorizer}/**',
-  ...podHelpers,
 ]
-/** What integration tests share. */
-export const fixtures: readonly string[] = ['test/{attack,bench,fixtures,platform,proxies,server,sweep}/**']
 export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/{*.ts,kit/**}', ...serviceOpeners]

@@ -1,17 +1,25 @@
 // What is played of the costly cases: nothing changed, something of theirs changed, or not known.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
 import { createImports } from '../vitest/imports.ts'
+import { testProjects } from '../vitest/projects.ts'
 import { type Bases, decideCases, isKnown, type Since } from './decide-cases.ts'
 import type { Changes } from './git-changes.ts'
 import { crashPoints, proofs, provenElsewhere } from './proofs.ts'
+import { createUsedFiles } from './used-files.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const base = 'abcdefabcdef0123'
+const tests = { ...testProjects(root), e2e: globSync('test/e2e/**/*.test.ts', { cwd: root }) }
+const used = createUsedFiles(root, tests, createImports(root))
 const always = (since: () => Since): Bases => ({ long: since, played: since })
-const after = (changes: Changes) => decideCases(always(() => ({ base, changes })))
+const after = (changes: Changes) =>
+  decideCases(
+    always(() => ({ base, changes })),
+    used,
+  )
 const all = (leaveOut: 'files' | 'stages') =>
   proofs.flatMap(({ file, stages }) => (leaveOut === 'files' ? (file ?? []) : (stages ?? [])))
 
@@ -50,13 +58,9 @@ test('of the scenarios whose controller changed all points of the short form are
 })
 
 test('what a whole run played since, is played again only when it changed; long forms that it never plays stay due', () => {
-  const cases = decideCases({
-    long: () => ({
-      base,
-      changes: ['src/controllers/service-proxy/decide.ts', 'src/admission/rules/index.ts', 'src/standalone.ts'],
-    }),
-    played: () => ({ base: '0123456789abcdef', changes: ['src/admission/rules/index.ts'] }),
-  })
+  const changes = ['src/controllers/service-proxy/decide.ts', 'src/admission/rules/index.ts', 'src/standalone.ts']
+  const played = { base: '0123456789abcdef', changes: ['src/admission/rules/index.ts'] }
+  const cases = decideCases({ long: () => ({ base, changes }), played: () => played }, used)
   expect(cases.leftOutStages).toEqual(all('stages'))
   expect(cases.long.filter(one => one.startsWith('points of '))).toEqual([])
   expect(cases.lines).toContain(
@@ -72,7 +76,7 @@ test.each<[string, () => Since]>([
   ['a commit that git does not know, or no git', () => ({ base, changes: { unknown: 'git does not know the commit' } })],
   ['a path that no list knows', () => ({ base, changes: ['somewhere/new.ts'] })],
 ])('%s: everything is played or due', (_, since) => {
-  const cases = decideCases(always(since))
+  const cases = decideCases(always(since), used)
   expect(cases.leftOutFiles).toEqual([])
   expect(cases.leftOutStages).toEqual([])
   expect(cases.long.filter(one => one.startsWith('points of '))).toHaveLength(Object.keys(crashPoints).length)
@@ -100,14 +104,22 @@ test('every list names files of this repository, and every file that can be left
   expect(all('files').filter(file => !files.includes(file))).toEqual([])
 })
 
-test('a file that can be left out is played when a file changed that it shares with other tests', () => {
-  const imports = createImports(root)
-  const missing = proofs.flatMap(({ file, proves }) =>
-    [...(file === undefined ? [] : imports.reach(file).keys())]
-      .filter(path => path.startsWith('test/') && !proves.some(glob => matchesGlob(path, glob)))
-      .map(path => `${file}: ${path}`),
-  )
-  expect(missing).toEqual([])
+test('a file that can be left out is played when a helper of tests changed that it uses, and not when another one did', () => {
+  const builds = ['dockerfile', 'buildpacks', 'rebase', 'build-secrets', 'image-users']
+  expect(after(['test/e2e/branch.ts']).long).toEqual(expect.arrayContaining(builds))
+  const cases = after(['test/fixtures/broker-fixture.ts'])
+  expect(cases.long).toContain('tenant-page')
+  for (const name of builds) expect(cases.leftOutFiles).toContain(`test/e2e/${name}.test.ts`)
+})
+
+test('a changed scenario asks for the points of what it covers, and a helper of several for those of all of them', () => {
+  const points = (...changes: readonly string[]): readonly string[] =>
+    after(changes).long.flatMap(one => /^points of (.+)/.exec(one)?.[1] ?? [])
+  expect(points('test/sweep/scenarios/service-proxy.ts', 'test/sweep/scenarios/index.ts')).toEqual(['service-proxy'])
+  expect(points('test/sweep/scenarios/remote-sync-rebase.ts')).toEqual(['remote-sync'])
+  expect(points('test/sweep/scenarios/webhook-inbox.ts')).toEqual(['webhook inbox'])
+  expect(points('test/sweep/scenarios/waits.ts')).toEqual(expect.arrayContaining(['application', 'tenant', 'halt']))
+  expect(points('test/sweep/sweep.ts')).toHaveLength(Object.keys(crashPoints).length)
 })
 
 test('every controller that a scenario of the crash sweep covers has a list', () => {

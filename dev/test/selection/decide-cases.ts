@@ -3,6 +3,7 @@
 import { matchesGlob } from 'node:path'
 import type { Changes } from './git-changes.ts'
 import { allCrashPoints, crashParts, crashPoints, harmless, type Proof, proofs, provenElsewhere } from './proofs.ts'
+import type { UsedFiles } from './used-files.ts'
 
 /** A long form beyond this is named as due: with all of them `make test` would not end within the 90 minutes of CI. */
 const maxPlayedSeconds = 300
@@ -26,9 +27,11 @@ export type Cases = {
   readonly lines: readonly string[]
 }
 
-/** Why something that these globs name is due; undefined when nothing of it changed. */
-function dueBecause(globs: readonly string[], since: Since): string | undefined {
-  return everythingBecause(since) ?? changedBecause(globs, since)
+/** Why a case is due; undefined when nothing of it changed. */
+function dueBecause({ proves, file, tests = [] }: Proof, since: Since, used: UsedFiles): string | undefined {
+  const own = [...tests, ...(file === undefined ? [] : [file])]
+  const isOwn = (path: string): boolean => matches(path, proves) || own.some(test => used.byTest(test, path))
+  return everythingBecause(since) ?? changedBecause(isOwn, since)
 }
 
 /** Why everything is due, whatever it proves. */
@@ -40,9 +43,9 @@ function everythingBecause(since: Since): string | undefined {
   return unknown === undefined ? undefined : `no list of dev/test/selection/proofs.ts knows ${unknown}`
 }
 
-function changedBecause(globs: readonly string[], since: Since): string | undefined {
+function changedBecause(isMeant: (path: string) => boolean, since: Since): string | undefined {
   if (since.base === undefined || 'unknown' in since.changes) return undefined
-  const changed = since.changes.find(path => matches(path, globs))
+  const changed = since.changes.find(isMeant)
   return changed === undefined ? undefined : `${changed} changed since ${since.base.slice(0, 12)}`
 }
 
@@ -62,9 +65,12 @@ export function isKnown(path: string): boolean {
   return matches(path, known) || matches(path, harmless)
 }
 
-export function decideCases(bases: Bases): Cases {
-  const decided = proofs.map(proof => decideCase(proof, basesOf(proof, bases)(proof.part)))
-  const crashes = decideCrashPoints(bases)
+export function decideCases(bases: Bases, used: UsedFiles): Cases {
+  const decided = proofs.map(proof => {
+    const since = basesOf(proof, bases)(proof.part)
+    return decideCase(proof, since, dueBecause(proof, since, used))
+  })
+  const crashes = decideCrashPoints(bases, used)
   const leftOut = decided.filter(({ played }) => played === 'nothing').map(({ proof }) => proof)
   return {
     long: [...decided.filter(({ played }) => played === 'long').map(({ proof }) => proof.name), ...crashes.long],
@@ -81,9 +87,8 @@ function basesOf({ unchanged, longSeconds }: Proof, { long, played }: Bases): Si
 
 type Decided = { readonly proof: Proof; readonly played: 'long' | 'short' | 'nothing'; readonly line: readonly string[] }
 
-function decideCase(proof: Proof, since: Since): Decided {
+function decideCase(proof: Proof, since: Since, why: string | undefined): Decided {
   const { name, part, unchanged, longSeconds } = proof
-  const why = dueBecause(proof.proves, since)
   const again = `make test-long PART=${part}`
   if (why === undefined) {
     const base = since.base?.slice(0, 12)
@@ -105,12 +110,12 @@ export function playsEveryCrashPoint({ long }: Pick<Cases, 'long'>): boolean {
 }
 
 /** Of every scenario at most the points of its short form: around every write they take 40 minutes. */
-function decideCrashPoints({ long, played }: Bases): Pick<Cases, 'long' | 'lines'> {
-  const changed = new Set(crashParts.flatMap(part => changedPoints(played(part)).map(({ subject }) => subject)))
+function decideCrashPoints({ long, played }: Bases, used: UsedFiles): Pick<Cases, 'long' | 'lines'> {
+  const changed = new Set(crashParts.flatMap(part => changedPoints(played(part), used).map(({ subject }) => subject)))
   return {
     long: [...changed].map(pointsOf),
     lines: crashParts.flatMap(part => {
-      const due = changedPoints(long(part))
+      const due = changedPoints(long(part), used)
       const [first, ...others] = due
       if (first === undefined) return []
       const more = others.length === 0 ? '' : ` and ${others.length} more`
@@ -122,10 +127,10 @@ function decideCrashPoints({ long, played }: Bases): Pick<Cases, 'long' | 'lines
   }
 }
 
-function changedPoints(since: Since): readonly { readonly subject: string; readonly why: string }[] {
-  const everything = everythingBecause(since) ?? changedBecause(allCrashPoints, since)
+function changedPoints(since: Since, used: UsedFiles): readonly { readonly subject: string; readonly why: string }[] {
+  const everything = everythingBecause(since) ?? changedBecause(path => matches(path, allCrashPoints), since)
   return Object.entries(crashPoints).flatMap(([subject, globs]) => {
-    const why = everything ?? changedBecause(globs, since)
+    const why = everything ?? changedBecause(path => matches(path, globs) || used.byScenario(subject, path), since)
     return why === undefined ? [] : [{ subject, why }]
   })
 }

@@ -6,13 +6,14 @@ import type { Environment } from '../../../src/lib/config.ts'
 import { parts } from '../long/parts.ts'
 import type { PartRecords } from '../long/records.ts'
 import { controlPlane, first, type Lane, type PlatformLanes, programs } from '../stages.ts'
-import { createImports } from '../vitest/imports.ts'
+import { createImports, type Imports } from '../vitest/imports.ts'
 import { testProjects } from '../vitest/projects.ts'
 import { type Affected, affectedBy, type TestFiles } from './affected.ts'
 import { decideCases, playsEveryCrashPoint, type Since } from './decide-cases.ts'
 import { gitOf } from './git-changes.ts'
 import { onlyAffected, withoutStages } from './narrow.ts'
 import { sinceForChanged, sinceParts } from './since.ts'
+import { createUsedFiles } from './used-files.ts'
 
 export type Plan = {
   readonly first: Lane
@@ -44,7 +45,9 @@ export async function planRun({ repository, environment, records, platform, only
   const facts = { git: gitOf(repository), records, environment }
   const since = onlyChanged ? await sinceForChanged(facts) : undefined
   const names = parts.map(({ name }) => name)
-  const cases = decideCases(since === undefined ? await sinceParts(names, facts) : { long: () => since, played: () => since })
+  const imports = createImports(repository)
+  const bases = since === undefined ? await sinceParts(names, facts) : { long: () => since, played: () => since }
+  const cases = decideCases(bases, createUsedFiles(repository, testFiles(repository), imports))
   const without = (lane: Lane): Lane => withoutStages(lane, cases.leftOutStages)
   const all: Plan = {
     first,
@@ -61,13 +64,13 @@ export async function planRun({ repository, environment, records, platform, only
     lines: cases.lines,
   }
   if (since === undefined) return all
-  return narrowed(all, withoutFiles(affectedSince(since, repository), cases.leftOutFiles), since)
+  return narrowed(all, withoutFiles(affectedSince(since, repository, imports), cases.leftOutFiles), since)
 }
 
-function affectedSince(since: Since, repository: string): Affected {
+function affectedSince(since: Since, repository: string, imports: Imports): Affected {
   if (since.base === undefined) return { everything: since.why }
   if ('unknown' in since.changes) return { everything: since.changes.unknown }
-  return affectedBy(since.changes, testFiles(repository), createImports(repository))
+  return affectedBy(since.changes, testFiles(repository), imports)
 }
 
 /** Vitest fails when it is asked for files of which all are left out. */

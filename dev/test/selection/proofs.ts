@@ -1,7 +1,7 @@
 // The costly cases of `make test` as data: which files each of them proves, and what is played of it when none of these
 // changed. A path is matched by https://nodejs.org/api/path.html#pathmatchesglobpath-pattern; one that no list of this file
 // knows makes every case due.
-import { apiServer, packages, podHelpers, previews, runtime } from './areas.ts'
+import { apiServer, packages, previews, runtime } from './areas.ts'
 import { singleFiles } from './single-files.ts'
 
 export type Proof = {
@@ -10,6 +10,8 @@ export type Proof = {
   /** What is played when nothing of it changed: its short form, or nothing. */
   readonly unchanged: 'short' | 'leave out'
   readonly proves: readonly string[]
+  /** Files of tests: what they use below `test` counts, too (used-files.ts). So it does of `file`. */
+  readonly tests?: readonly string[]
   /** The part of `make test-long` that plays its long form, and whose record says since when nothing of it changed. */
   readonly part: string
   /** Of what is played when something changed, on a quiet machine; an estimate until the part has a record. */
@@ -81,14 +83,7 @@ export const proofs: readonly Proof[] = [
   {
     name: 'given-cluster-up',
     unchanged: 'leave out',
-    proves: [
-      'dev/{up,kpack}/**',
-      'dev/images/{registry,image}/**',
-      'deploy/**',
-      ...apiServer,
-      'test/fixtures/{all-objects,kpack-definitions}.ts',
-      'test/integration/given-cluster-up.test.ts',
-    ],
+    proves: ['dev/{up,kpack}/**', 'dev/images/{registry,image}/**', 'deploy/**', ...apiServer],
     part: 'github-faults',
     longSeconds: 140,
     file: 'test/integration/given-cluster-up.test.ts',
@@ -104,9 +99,8 @@ export const proofs: readonly Proof[] = [
       'src/github/**',
       'src/api/github/**',
       'dev/demo/**',
-      ...podHelpers,
-      'test/e2e/reinstall.test.ts',
     ],
+    tests: ['test/e2e/reinstall.test.ts'],
     part: 'reinstall',
     longSeconds: 580,
   },
@@ -121,7 +115,6 @@ export const proofs: readonly Proof[] = [
       'src/api/apps/**',
       'bin/**',
       'dev/{demo,command-line,images}/**',
-      'test/e2e/first-application.test.ts',
     ],
     part: 'reinstall',
     longSeconds: 90,
@@ -174,7 +167,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
   'remote-sync': ['src/controllers/remote-sync/**', 'src/services/builds/**'],
   'repository-grant': ['src/controllers/repository-grant/**', 'src/policy/**', 'src/services/token-desk/**'],
-  'service-binding-records': ['src/controllers/service-records/**', 'test/sweep/scenarios/service-records.ts'],
+  'service-binding-records': ['src/controllers/service-records/**'],
   'service-instance-records': ['src/controllers/service-records/**'],
   'service-proxy': ['src/controllers/service-proxy/**'],
   tenant: ['src/controllers/tenant/**', 'src/services/token-desk/**'],
@@ -183,12 +176,12 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'webhook inbox': ['src/broker/webhooks/**', 'src/store/inbox/**'],
 }
 
-/** Of every crash point. */
+/** Of every crash point. A scenario counts for what it covers (used-files.ts). */
 export const allCrashPoints: readonly string[] = [
   'src/kube/{cache,client,controller,object,queue}/**',
   'src/kube/manager.ts',
   'src/controllers/{*.ts,kit/**}',
-  'test/sweep/{*.ts,{assertions,environment,subject}/**,scenarios/!(service-records).ts}',
+  'test/sweep/{*.ts,{assertions,environment,subject}/**}',
   ...packages,
 ]
 export const crashParts: readonly string[] = ['crashes-1', 'crashes-2', 'crashes-3', 'crashes-4']
@@ -199,7 +192,7 @@ export const provenElsewhere: readonly string[] = [
   'src/controllers/**',
   'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test,versitygw}/**',
   'dev/{command-line,demo,images,kpack,up}/**',
-  'test/{attack,bench,browser,e2e,faults,fixtures,integration,platform,proxies,rights,server,soak}/**',
+  'test/{attack,bench,browser,e2e,faults,fixtures,integration,platform,proxies,rights,server,soak,sweep/scenarios}/**',
   'deploy/**',
   'prisma/**',
   '.ci/**',

@@ -1,6 +1,6 @@
 // The files of tests that prove one part of the product each, and are left out when nothing of it changed.
 import { basename } from 'node:path'
-import { apiServer, builds, fixtures, packages, podsOfTenants, previews, runtime } from './areas.ts'
+import { apiServer, builds, packages, podsOfTenants, previews, runtime } from './areas.ts'
 
 type Part = 'builds-and-volumes' | 'integration-files'
 
@@ -43,44 +43,31 @@ const files: Readonly<
   'integration-files': {
     'test/integration/service-proxy.test.ts': {
       longSeconds: 60,
-      proves: [...runtime, ...fixtures, 'src/controllers/service-proxy/**', 'src/lib/limits/**', 'src/admission/**'],
+      proves: [...runtime, 'src/controllers/service-proxy/**', 'src/lib/limits/**', 'src/admission/**'],
     },
     'test/attack/rolling-restart.test.ts': {
       longSeconds: 60,
-      proves: [...apiServer, ...fixtures, 'src/{admission,process,web}/**', 'deploy/{base,production}/**'],
+      proves: [...apiServer, 'src/{admission,process,web}/**', 'deploy/{base,production}/**'],
     },
     'test/integration/installations-at-rest.test.ts': {
       longSeconds: 40,
-      proves: [
-        ...runtime,
-        ...fixtures,
-        'src/controllers/installation/**',
-        'src/{github,services/token-desk}/**',
-        'dev/github/**',
-      ],
+      proves: [...runtime, 'src/controllers/installation/**', 'src/{github,services/token-desk}/**', 'dev/github/**'],
     },
     'test/integration/preview-approval-requests.test.ts': {
       longSeconds: 50,
-      proves: [...previews, ...runtime, ...fixtures, 'src/broker/{previews,webhooks}/**', 'src/github/**', 'dev/github/**'],
+      proves: [...previews, ...runtime, 'src/broker/{previews,webhooks}/**', 'src/github/**', 'dev/github/**'],
     },
     'test/integration/preview-trusted.test.ts': {
       longSeconds: 80,
-      proves: [
-        ...previews,
-        ...runtime,
-        ...fixtures,
-        'src/broker/{previews,webhooks}/**',
-        'src/{github,services/builds}/**',
-        'dev/github/**',
-      ],
+      proves: [...previews, ...runtime, 'src/broker/{previews,webhooks}/**', 'src/{github,services/builds}/**', 'dev/github/**'],
     },
     'test/integration/unused-images.test.ts': {
       longSeconds: 30,
-      proves: [...runtime, ...fixtures, 'src/{services/registry,api}/**', 'dev/images/registry/**'],
+      proves: [...runtime, 'src/{services/registry,api}/**', 'dev/images/registry/**'],
     },
     'test/integration/tenant-page.test.ts': {
       longSeconds: 110,
-      proves: [...packages, ...fixtures, 'src/{broker,web,api}/**', 'test/browser/**'],
+      proves: [...packages, 'src/{broker,web,api}/**', 'test/browser/**'],
     },
   },
 }
@@ -90,7 +77,7 @@ export const singleFiles = Object.entries(files).flatMap(([part, ofPart]) =>
   Object.entries(ofPart).map(([file, { longSeconds, proves }]) => ({
     name: basename(file, '.test.ts'),
     unchanged: 'leave out' as const,
-    proves: [...proves, file],
+    proves,
     part,
     longSeconds,
     file,
