@@ -7,16 +7,14 @@ import { type GrantPolicy, grantPolicy } from '../../src/api/github/grant-policy
 import { type Halt, halt } from '../../src/api/github/halt.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { createAuditReaders } from '../../src/broker/auditors/audit-readers.ts'
-import { registerAudit } from '../../src/broker/routes/api/audit/index.ts'
+import { createAuditServer } from '../../src/broker/routes/api/audit/testing/audit-server.ts'
 import { accessRepository } from '../../src/cli/commands/access/access.ts'
 import type { CommandContext } from '../../src/cli/commands/context.ts'
 import { createConnection } from '../../src/cli/connection.ts'
 import { createPlatformApi } from '../../src/cli/platform-api.ts'
 import { systemClock as clock } from '../../src/lib/clock.ts'
-import { silentLog as log } from '../../src/lib/testing/silent-log.ts'
 import { timeLimit } from '../../src/lib/waiting/limits.ts'
-import { createWebServer, listen } from '../../src/web/server.ts'
+import { listen } from '../../src/web/server.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
@@ -121,25 +119,7 @@ async function live({ client, namespace, desk }: World): Promise<readonly string
 
 /** The command line of a platform admin. Resolves to what `access repository --at` says, as `live` does. */
 async function commandLine() {
-  const server = await createWebServer({ log })
-  registerAudit(server, {
-    verifyIdToken: async subject => {
-      const expiresAt = new Date(clock.now().getTime() + 600_000)
-      return { subject, host, userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
-    },
-    clock,
-    store: environment.store,
-    auditReaders: createAuditReaders({
-      reviews: { allows: async () => true },
-      kube: { get: () => Promise.reject(new Error('no ServiceAccount asks')) },
-      tenants: { list: () => [] },
-      clock,
-    }),
-    serviceAccounts: { identify: async () => undefined },
-    settings: { publicUrl: new URL('https://sekisho.test') },
-    issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
-    losses: { kube: { get: async () => undefined } },
-  })
+  const server = await createAuditServer({ audit: environment.store.audit, clock })
   const issuer = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0 })}`
   const connection = createConnection({ issuer, caFile: undefined })
   onTestFinished(async () => {

@@ -1,13 +1,12 @@
 // The broker's routes about the audit log over HTTP on loopback, on the database that its environment names. What is not measured
 // here is a sign-in: whoever asks is a platform admin.
-import { createAuditReaders } from '../../../src/broker/auditors/audit-readers.ts'
-import { registerAudit } from '../../../src/broker/routes/api/audit/index.ts'
+import { createAuditServer } from '../../../src/broker/routes/api/audit/testing/audit-server.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
 import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer } from '../../../src/store/database/database.ts'
-import { createWebServer, listen } from '../../../src/web/server.ts'
+import { listen } from '../../../src/web/server.ts'
 import { serveCommands } from '../harness/command-server.ts'
 import { usageOf } from '../harness/process-usage.ts'
 import { registerBareExport } from './bare-export.ts'
@@ -18,26 +17,7 @@ type Command = { readonly do: 'fill'; readonly entries: number } | { readonly do
 const { location } = readStoreSettings(process.env)
 if (!('url' in location)) throw new Error('this bench needs a PostgreSQL')
 const database = connectServer(location.url, log)
-const server = await createWebServer({ log })
-registerAudit(server, {
-  verifyIdToken: async subject => {
-    const expiresAt = new Date(clock.now().getTime() + 600_000)
-    return { subject, host: 'github.com', userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
-  },
-  clock,
-  store: { audit: createAuditLog({ pool: database.pool, clock, log }) },
-  auditReaders: createAuditReaders({
-    reviews: { allows: async () => true },
-    kube: { get: () => Promise.reject(new Error('no namespace is asked about')) },
-    tenants: { list: () => [] },
-    clock,
-  }),
-  serviceAccounts: { identify: async () => undefined },
-  settings: { publicUrl: new URL('https://sekisho.example.com') },
-  issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
-  losses: { kube: { get: async () => undefined } },
-})
-
+const server = await createAuditServer({ audit: createAuditLog({ pool: database.pool, clock, log }), clock })
 registerBareExport(server, database.pool)
 
 /** CPU seconds of each session until now, by its process; the database is on this machine. */

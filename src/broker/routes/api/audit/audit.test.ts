@@ -2,10 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../../../test/fixtures/databases.ts'
 import { AppError } from '../../../../lib/errors.ts'
-import { silentLog } from '../../../../lib/testing/silent-log.ts'
-import { createWebServer, listen, type WebServer } from '../../../../web/server.ts'
-import { createAuditReaders } from '../../../auditors/audit-readers.ts'
-import { registerAudit } from './index.ts'
+import { listen, type WebServer } from '../../../../web/server.ts'
+import { createAuditServer } from './testing/audit-server.ts'
 
 const clock = movableClock()
 const count = 1100
@@ -22,29 +20,13 @@ beforeAll(async () => {
   await store.audit.append({ ...record, action: 'session.signed-in', details: { login: 'Gary' } })
   const repositories = [{ id: 4001, fullName: 'acme/shop' }]
   await store.audit.append({ ...record, action: 'grant.decided', namespace: 'acme', details: { repositories } })
-  server = await createWebServer({ log: silentLog })
-  registerAudit(server, {
-    verifyIdToken: async token => {
-      const expiresAt = new Date(clock.now().getTime() + 600_000)
-      return { subject: token, host: 'github.com', userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
-    },
+  server = await createAuditServer({
+    audit: store.audit,
     clock,
-    store,
-    auditReaders: createAuditReaders({
-      reviews: {
-        allows: async who => {
-          if (rbac === 'is away') throw new AppError('unavailable', 'away')
-          return rbac === 'answers' && 'subject' in who && who.subject.startsWith('admin')
-        },
-      },
-      kube: { get: async () => expect.unreachable() },
-      tenants: { list: () => [] },
-      clock,
-    }),
-    serviceAccounts: { identify: async () => undefined },
-    settings: { publicUrl: new URL('https://sekisho.example.com') },
-    issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
-    losses: { kube: { get: async () => undefined } },
+    mayRead: async subject => {
+      if (rbac === 'is away') throw new AppError('unavailable', 'away')
+      return rbac === 'answers' && subject.startsWith('admin')
+    },
   })
   port = await listen(server, { host: '127.0.0.1', port: 0 })
 })
