@@ -177,4 +177,5 @@ test('and of a ClusterGrantPolicy, with the grants that are approved', async () 
     `Grants that ClusterGrantPolicy ${namespace} decided: 1 approved.`,
     'Which grants it is about: sekisho policy test --deleted --all-namespaces -f <file>',
   ])
+  await kubectl(['delete'], policy)
 })
