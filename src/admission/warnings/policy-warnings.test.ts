@@ -45,6 +45,7 @@ const before = object(
 )
 const warned = (after: Spec, of = before) => policyWarnings(request({ object: object(after, grants), oldObject: of }))
 const whom = 'Which grants it is about: sekisho policy test -f <file>'
+const mayEnd = 'New or changed rules that deny or require approval may end grants that other rules approved.'
 const decided = 'Grants that GrantPolicy rules decided: 9 approved, 1 waiting, 3 denied.'
 
 describe('a change', () => {
@@ -57,9 +58,17 @@ describe('a change', () => {
       'Rule pushes goes; grants that it decided: 8 approved.',
       'Rule no-shop changes; grants that it decided: 2 denied.',
       'Other rules that change or go, with fewer grants or none: 1.',
-      'New rules: 1 Deny. Grants that other rules approved may end.',
+      'New rules: 1 Deny.',
+      mayEnd,
       whom,
     ])
+  })
+
+  test('of a rule that nothing names yet can still end grants, and that of a rule that allows cannot', () => {
+    const changing = (name: string) =>
+      warned({ rules: before.spec.rules.map(one => ('name' in one && one.name === name ? { ...one, host: 'github.com' } : one)) })
+    expect(changing('unused')).toEqual([decided, 'Other rules that change or go, with fewer grants or none: 1.', mayEnd, whom])
+    expect(changing('pushes')).toEqual([decided, 'Rule pushes changes; grants that it decided: 8 approved.', whom])
   })
 
   test('of the order of rules or fields is still about rules that say the same', () => {
@@ -90,8 +99,7 @@ describe('a change', () => {
   })
 
   test('that only allows more says so, and a policy without counts says that', () => {
-    const [shown] = warned({ rules: [...before.spec.rules, rule('more', 'Allow')] }).slice(1)
-    expect(shown).toBe('New rules: 1 Allow. More grants may be approved.')
+    expect(warned({ rules: [...before.spec.rules, rule('more', 'Allow')] })).toEqual([decided, 'New rules: 1 Allow.', whom])
     const { status: _, ...uncounted } = before
     expect(warned({ rules: [] }, uncounted as typeof before)[0]).toBe('Grants that GrantPolicy rules decided: not counted yet.')
     expect(warned({ rules: [] }, object({ rules: [rule('a')] }, counts(0, 0, 0)))[0]).toBe(
@@ -107,7 +115,8 @@ test('a new policy has no counts, and a deleted one those of before', () => {
   } as const
   expect(policyWarnings(request(created))).toEqual([
     'GrantPolicy rules is new: the grants that it decides are not counted yet.',
-    'New rules: 1 Allow, 2 Deny. Grants that other rules approved may end.',
+    'New rules: 1 Allow, 2 Deny.',
+    mayEnd,
     whom,
   ])
   const { metadata } = before
@@ -153,7 +162,9 @@ test('for any review there are few warnings of at most 120 characters without co
       }),
       fc.jsonValue(),
     ),
-    status: fc.record({ grants: fc.record({ ...anyCounts, rules: fc.array(fc.record({ name: anyText, ...anyCounts }), { maxLength: 5 }) }) }),
+    status: fc.record({
+      grants: fc.record({ ...anyCounts, rules: fc.array(fc.record({ name: anyText, ...anyCounts }), { maxLength: 5 }) }),
+    }),
   })
   const anyReview = fc.record({
     object: fc.option(anyPolicy),
@@ -169,7 +180,7 @@ test('for any review there are few warnings of at most 120 characters without co
         request: { ...review, resource: { group: 'github.sekisho.dev', resource } },
       })
       const lines = policyWarnings(one)
-      expect(lines.length).toBeLessThanOrEqual(9)
+      expect(lines.length).toBeLessThanOrEqual(10)
       for (const line of lines) {
         expect(line.length).toBeLessThanOrEqual(120)
         expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)

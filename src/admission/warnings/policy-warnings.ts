@@ -77,7 +77,7 @@ function changesOf({ before, after, counted }: PolicyChange): readonly string[] 
     ...builtIn,
     ...first.map(({ name, how }) => `Rule ${cut(name, maxName)} ${how}; grants that it decided: ${countsText(ofRules(name))}.`),
     ...(others > 0 ? [`Other rules that change or go, with fewer grants or none: ${others}.`] : []),
-    ...newRulesText(before, after),
+    ...newRulesTexts(before, after),
   ]
 }
 
@@ -105,14 +105,18 @@ function builtInText({ replacesBuiltIn }: PolicyState): string {
     : 'builtInRules Keep: the built-in rules will allow again.'
 }
 
-/** What a new rule hits is in no count: grants that other rules decided. */
-function newRulesText(before: PolicyState | undefined, after: PolicyState): readonly string[] {
-  const effects = [...after.rules].filter(([name]) => before?.rules.has(name) !== true).map(([, rule]) => effectOf(rule))
-  if (effects.length === 0) return []
-  const counts = ruleEffects.map(effect => [effect, effects.filter(one => one === effect).length] as const)
+/** What a rule hits that is new, or says something else, is in no count: grants that other rules decided. */
+function newRulesTexts(before: PolicyState | undefined, after: PolicyState): readonly string[] {
+  const written = [...after.rules].filter(([name, rule]) => !sameJson(before?.rules.get(name), rule))
+  const effects = written.map(([, rule]) => effectOf(rule))
+  const added = written.filter(([name]) => before?.rules.has(name) !== true).map(([, rule]) => effectOf(rule))
+  const counts = ruleEffects.map(effect => [effect, added.filter(one => one === effect).length] as const)
   const text = counts.flatMap(([effect, count]) => (count > 0 ? [`${count} ${effect}`] : [])).join(', ')
-  const isWider = effects.every(effect => effect === 'Allow')
-  return [`New rules: ${text}. ${isWider ? 'More grants may be approved.' : 'Grants that other rules approved may end.'}`]
+  const mayEnd = effects.some(effect => effect !== 'Allow')
+  return [
+    ...(text === '' ? [] : [`New rules: ${text}.`]),
+    ...(mayEnd ? ['New or changed rules that deny or require approval may end grants that other rules approved.'] : []),
+  ]
 }
 
 function whomText({ kind, after }: PolicyChange): string {

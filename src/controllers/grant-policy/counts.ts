@@ -2,7 +2,7 @@
 
 import type { GrantCounts } from '../../api/github/grant-policy/counts.ts'
 import type { GrantPolicy } from '../../api/github/grant-policy.ts'
-import type { GrantDecisionName, RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyText, type ObjectKey } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { namedRules } from '../../policy/grants/named-rules.ts'
@@ -29,31 +29,43 @@ export function grantsOfPolicies(grants: Pick<Cache<RepositoryGrant>, 'addIndex'
 
 type Counts = NonNullable<NonNullable<GrantPolicy['status']>['grants']>
 
-/** What a grant says about one policy: `rules` has undefined for a name that is cut off. */
-type Decided = { readonly decision: GrantDecisionName; readonly rules: ReadonlySet<string | undefined> }
+const none: GrantCounts = { approved: 0, waiting: 0, denied: 0 }
+const fieldOf = { Approved: 'approved', Waiting: 'waiting', Denied: 'denied' } as const
 
 /** Of the grants that a change of the policy can hit: what has expired, or is being deleted, is decided by nobody any more. */
 export function grantCounts(kind: Kind, policy: GrantPolicy, grants: readonly RepositoryGrant[], now: Date): Counts {
-  const decided = grants.flatMap(grant => (hasEnded(grant, now) ? [] : (decidedBy(kind, policy, grant) ?? [])))
-  const each = decided.flatMap(({ decision, rules }) => [...rules].map(rule => ({ decision, rule })))
-  const byRule = Map.groupBy(each, ({ rule }) => rule)
-  const rules = policy.spec.rules.flatMap(({ name }) => {
+  const { metadata, spec } = policy
+  let all = none
+  const byRule = new Map<string | undefined, GrantCounts>()
+  for (const [text, counts] of countsByText(spec.mode, grants, now)) {
+    const named = namedRules(text).filter(one => one.kind === kind && one.policy === metadata.name)
+    if (named.length === 0) continue
+    all = sum(all, counts)
+    for (const rule of new Set(named.map(one => one.rule))) byRule.set(rule, sum(byRule.get(rule) ?? none, counts))
+  }
+  const rules = spec.rules.flatMap(({ name }) => {
     const some = byRule.get(name)
-    return some === undefined ? [] : [{ name, ...countsOf(some) }]
+    return some === undefined ? [] : [{ name, ...some }]
   })
-  return { ...countsOf(decided), ...(rules.length > 0 ? { rules } : {}) }
+  return { ...all, ...(rules.length > 0 ? { rules } : {}) }
 }
 
-/** Of a policy that only reports, what would be decided. */
-function decidedBy(kind: Kind, { metadata, spec }: GrantPolicy, { status }: RepositoryGrant): Decided | undefined {
-  const { decision, rule = '' } = (spec.mode === 'Audit' ? status?.audit : status) ?? {}
-  const named = namedRules(rule).filter(one => one.kind === kind && one.policy === metadata.name)
-  return decision === undefined || named.length === 0 ? undefined : { decision, rules: new Set(named.map(one => one.rule)) }
+/** By the text that names the rules, which many grants have in common. */
+function countsByText(mode: GrantPolicy['spec']['mode'], grants: readonly RepositoryGrant[], now: Date) {
+  const byText = new Map<string, { approved: number; waiting: number; denied: number }>()
+  for (const grant of grants) {
+    // Of a policy that only reports, what would be decided.
+    const { decision, rule = '' } = (mode === 'Audit' ? grant.status?.audit : grant.status) ?? {}
+    if (decision === undefined || hasEnded(grant, now)) continue
+    const counts = byText.get(rule) ?? { ...none }
+    counts[fieldOf[decision]] += 1
+    byText.set(rule, counts)
+  }
+  return byText
 }
 
-function countsOf(some: readonly { readonly decision: GrantDecisionName }[]): GrantCounts {
-  const count = (decision: GrantDecisionName): number => some.filter(one => one.decision === decision).length
-  return { approved: count('Approved'), waiting: count('Waiting'), denied: count('Denied') }
+function sum(a: GrantCounts, b: GrantCounts): GrantCounts {
+  return { approved: a.approved + b.approved, waiting: a.waiting + b.waiting, denied: a.denied + b.denied }
 }
 
 function hasEnded({ metadata, status }: RepositoryGrant, now: Date): boolean {
