@@ -9,12 +9,15 @@ import { fillRequestedBy } from './fill-requested-by.ts'
 import { platformIdentities } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { covers, type Rule } from './rule.ts'
+import { policyWarnings } from './warnings/policy-warnings.ts'
 
 /** The response of an AdmissionReview v1. */
 export type AdmissionResponse = {
   readonly uid: string
   readonly allowed: boolean
   readonly status?: { readonly code: number; readonly reason: string; readonly message: string }
+  /** Shown to whoever sent the request. */
+  readonly warnings?: readonly string[]
   readonly patchType?: 'JSONPatch'
   readonly patch?: string
 }
@@ -76,6 +79,12 @@ export function record(request: AdmissionRequest): AdmissionResponse {
 export async function seal(request: AdmissionRequest, findSealer: FindSealer): Promise<AdmissionResponse> {
   const sealing = await sealValues(request, findSealer)
   return sealing.kind === 'refused' ? refused(request, 403, 'Forbidden', sealing.message) : patched(request, sealing.operations)
+}
+
+/** The validating answer about a dry run: always allowed, with what to know before the write. */
+export function warn(request: AdmissionRequest): AdmissionResponse {
+  const warnings = policyWarnings(request)
+  return { uid: request.uid, allowed: true, ...(warnings.length > 0 ? { warnings } : {}) }
 }
 
 function patched(request: AdmissionRequest, operations: readonly object[]): AdmissionResponse {

@@ -42,3 +42,14 @@ test('of what the webhook writes, only the record of who changed an Application 
   const webhooks = (mutating?.['webhooks'] ?? []) as readonly object[]
   expect(policiesOf(webhooks)).toEqual({ 'requested-by': 'Fail', 'changed-by': 'Ignore', 'app-secrets': 'Fail' })
 })
+
+test('only dry runs of policies are sent to be warned of, and none waits for the webhook when it is down', () => {
+  const [validating] = registrations(service)
+  const webhooks = (validating?.['webhooks'] ?? []) as readonly Entry[]
+  expect(webhooks.find(({ name }) => name.startsWith('policy-warnings.'))).toMatchObject({
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+    matchConditions: [{ expression: 'request.dryRun == true' }],
+    rules: [{ resources: ['grantpolicies', 'clustergrantpolicies'] }],
+  })
+})

@@ -14,6 +14,7 @@ import { type Rule, resourceRules } from './rule.ts'
 import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './rule-sets.ts'
 import { changedBy } from './rules/apps/changed-by.ts'
 import { requestedBy } from './rules/kinds/requested-by.ts'
+import { isDryRun, warnedMatches } from './warnings/policy-warnings.ts'
 
 const { registration: registrationName, service: serviceName, recordsService } = admissionWebhook
 
@@ -99,6 +100,12 @@ export function validatingWebhooks(target: WebhookTarget, sets: readonly RuleSet
   )
 }
 
+/** The call that decides nothing: a dry run of a policy is answered with warnings, and an ordinary write is not sent. */
+function warningWebhook(target: WebhookTarget): object {
+  const matching = { rules: resourceRules(warnedMatches), matchConditions: [isDryRun] }
+  return webhook(target, { name: 'policy-warnings', path: '/warn/policies', whenDown: goesOn, matching })
+}
+
 /**
  * The call by which the controllers learn who changes access (docs/adr/0078-who-changes-access.md). It decides nothing, and a
  * dry run leaves nothing.
@@ -128,7 +135,7 @@ export function registrations(target: WebhookTarget): readonly Manifest[] {
       apiVersion,
       kind: 'ValidatingWebhookConfiguration',
       metadata,
-      webhooks: [...validatingWebhooks(target), ...recordingWebhooks(target)],
+      webhooks: [...validatingWebhooks(target), warningWebhook(target), ...recordingWebhooks(target)],
     },
     {
       apiVersion,

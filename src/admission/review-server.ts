@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts'
 import { createPostServer, type PostRoute, type PostServer } from '../web/post-server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
-import { type AdmissionResponse, evaluate, fill, record, seal } from './dispatch.ts'
+import { type AdmissionResponse, evaluate, fill, record, seal, warn } from './dispatch.ts'
 import { type AdmissionRequest, admissionRequest } from './review.ts'
 import { ruleSets } from './rule-sets.ts'
 
@@ -38,6 +38,7 @@ export function createReviewServer(deps: ReviewServerDeps): PostServer {
   const routes = new Map<string, PostRoute>([
     ['/mutate', body => answered(fill(reviewed(body)))],
     ['/mutate/changed-by', body => answered(record(reviewed(body)))],
+    ['/warn/policies', body => answered(warn(reviewed(body)))],
     ['/mutate/app-secrets', async body => answered(await seal(reviewed(body), findSealer))],
   ])
   for (const { name, rules } of ruleSets)

@@ -22,6 +22,8 @@ export type AdmissionRequest = {
   readonly username: string
   /** `loginExtra` of the user: whatever the API server says, for display only. */
   readonly login: string | undefined
+  /** Nothing is stored. */
+  readonly dryRun?: boolean
   /** Absent on DELETE. */
   readonly object: JsonObject | undefined
   /** Absent on CREATE. */
@@ -54,6 +56,7 @@ export function admissionRequest(body: unknown): AdmissionRequest {
     name: textAt(request, 'name') || undefined,
     username: requiredText(user, 'username'),
     login: firstText(objectAt(user, 'extra')?.[loginExtra]),
+    dryRun: request['dryRun'] === true,
     object: asObject(request['object']),
     oldObject: asObject(request['oldObject']),
   }

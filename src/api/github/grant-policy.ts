@@ -4,6 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, hostField, numericId, permissionLevel } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, type Rule, text } from '../schema/schema.ts'
+import { grantCountsField } from './grant-policy/counts.ts'
 import { grantDeliveries } from './repository-grant/delivery.ts'
 import { refPatternField } from './repository-grant/git.ts'
 import { grantSubjectKinds } from './repository-grant.ts'
@@ -233,6 +234,9 @@ const nameRule: Rule = {
 
 const columns = [
   { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
+  { name: 'Approved', type: 'integer', jsonPath: '.status.grants.approved' },
+  { name: 'Waiting', type: 'integer', jsonPath: '.status.grants.waiting' },
+  { name: 'Denied', type: 'integer', jsonPath: '.status.grants.denied' },
   { name: 'Built-in rules', type: 'string', jsonPath: '.spec.builtInRules', priority: 1 },
   ...readyColumns,
   ageColumn,
@@ -249,7 +253,7 @@ export const grantPolicy = defineKind({
     'Rules about which RepositoryGrants of the namespace may be approved. They allow nothing beyond what the platform allows: see ClusterGrantPolicy.',
   writtenBy: 'Admins of the tenant.',
   spec: spec('the GrantPolicies of the namespace', []),
-  status: {},
+  status: { grants: grantCountsField },
   conditions: { Ready: 'The rules are in effect, as `spec.mode` says.' },
   reasons,
   rules: [nameRule],
@@ -274,7 +278,7 @@ export const clusterGrantPolicy = defineKind({
       fieldPath: '.host',
     },
   ]),
-  status: {},
+  status: { grants: grantCountsField },
   conditions: { Ready: 'The rules are in effect, as `spec.mode` says.' },
   reasons,
   rules: [nameRule],

@@ -1,4 +1,4 @@
-// The status of a policy: whether it is in effect. Pure. What it decides is in the status of each RepositoryGrant.
+// The condition of a policy: whether it is in effect. Pure. What it decides is in the status of each RepositoryGrant.
 import { type ClusterGrantPolicy, type GrantPolicy, grantPolicyReasons as reasons } from '../../api/github/grant-policy.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
 

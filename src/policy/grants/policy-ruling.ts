@@ -44,7 +44,8 @@ export type KnownOfGrant = {
   readonly answers: Answers
 }
 
-const maxRule = 253
+/** The length of `status.rule` at most: names beyond it are cut off. */
+export const maxRule = 253
 const maxMessage = 1000
 
 /** Of the grant as it is, by what is known. A person who denies it is asked before all policies. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import type { ResourceType } from '../../../api/resource.ts'
 import { KubeError } from '../../../kube/client/errors.ts'
 import type { ClusterContext } from '../cluster-context.ts'
@@ -53,8 +54,15 @@ async function tested(
   {
     text: written = policy,
     more = [],
+    own = [],
     ...options
-  }: { readonly since?: string; readonly text?: string; readonly more?: readonly object[] },
+  }: {
+    readonly since?: string
+    readonly deleted?: boolean
+    readonly text?: string
+    readonly more?: readonly object[]
+    readonly own?: readonly object[]
+  },
   pages: readonly (readonly object[])[] = [[]],
 ) {
   const file = join(folder, 'new.yaml')
@@ -64,6 +72,7 @@ async function tested(
   const client = {
     async list({ kind }: ResourceType) {
       if (kind === 'RepositoryGrant') return [grant('read-shop', 'acme/shop'), grant('read-docs', 'acme/handbook'), ...more]
+      if (kind === 'GrantPolicy') return own
       if (kind === 'ClusterGrantPolicy' && more.length > 0) throw new KubeError('forbidden', { status: 403, reason: 'Forbidden' })
       return []
     },
@@ -93,6 +102,20 @@ test('grants that exist are asked about, and the log is left alone', async () =>
     ['acme/read-docs', 'ends', ''],
   ])
   expect(asked).toEqual([])
+})
+
+test('as if it were deleted: what it denied may be approved, and a file of another namespace changes nothing', async () => {
+  const own = [parse(policy)]
+  expect((await tested({ own })).rows.map(([, effect]) => effect)).toEqual(['as before', 'ends'])
+  const gone = await tested({ own, deleted: true })
+  // The grant is approved in its status: without the policy it stays so.
+  expect(gone.rows.map(([, effect]) => effect)).toEqual(['as before', 'as before'])
+  const elsewhere = policy.replace('namespace: acme', 'namespace: globex')
+  const kept = await tested({ own, deleted: true, text: elsewhere })
+  expect(kept.rows.map(([, effect]) => effect)).toEqual(['as before', 'ends'])
+  // Without one of its own the file is about the namespace of the command.
+  const here = await tested({ own, deleted: true, text: policy.replace(', namespace: acme', '') })
+  expect(here.rows).toEqual(gone.rows)
 })
 
 test('for who may not read ClusterGrantPolicies, nothing ends because one is not seen', async () => {

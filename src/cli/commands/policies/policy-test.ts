@@ -34,6 +34,8 @@ type Options = {
   readonly output: ClusterFormat
   readonly filename: string
   readonly allNamespaces?: boolean
+  /** The policies of the file as if they were deleted. */
+  readonly deleted?: boolean
   readonly since?: string
 }
 type Policy = GrantPolicy | ClusterGrantPolicy
@@ -65,7 +67,7 @@ export async function policyTest({ cluster, terminal, clock, api }: ClusterConte
   const { since } = timeRange({ clock, say: terminal.say }, options)
   const read = await readPolicies(options.filename)
   const tested: Policy[] = []
-  for (const policy of read) tested.push(await judged(cluster, policy))
+  for (const policy of read) tested.push(options.deleted === true ? placed(cluster, policy) : await judged(cluster, policy))
   const where = options.allNamespaces === true ? {} : { namespace }
   const ofPlatform = await platformPolicies(client)
   const [own, grants, bound, given, standing] = [
@@ -80,7 +82,7 @@ export async function policyTest({ cluster, terminal, clock, api }: ClusterConte
     const added = tested.filter(policy => policy.kind === kind)
     const isReplaced = ({ metadata }: Policy): boolean =>
       added.some(one => one.metadata.name === metadata.name && one.metadata.namespace === metadata.namespace)
-    return [...before.filter(policy => !isReplaced(policy)), ...added]
+    return [...before.filter(policy => !isReplaced(policy)), ...(options.deleted === true ? [] : added)]
   }
   const capped = changed(ofPlatform ?? [], 'ClusterGrantPolicy')
   const ofAll = changed(own, 'GrantPolicy')
@@ -148,14 +150,19 @@ function isPolicy(value: unknown): value is Policy {
   return apiVersion === grantPolicies.apiVersion && (kind === grantPolicies.kind || kind === clusterGrantPolicies.kind)
 }
 
+/** In its namespace, or in that of the command. */
+function placed({ namespace }: Pick<Cluster, 'namespace'>, { apiVersion, kind, metadata: of, spec }: Policy): Policy {
+  const name = of?.name ?? ''
+  const metadata = kind === grantPolicies.kind ? { name, namespace: of?.namespace ?? namespace } : { name }
+  return { apiVersion, kind, metadata, spec }
+}
+
 /** As the API server would store it: it judges the policy with all its rules, and stores nothing. */
 async function judged({ client, namespace }: Cluster, policy: Policy): Promise<Policy> {
-  const isOfNamespace = policy.kind === grantPolicies.kind
-  const name = policy.metadata?.name ?? ''
-  const metadata = isOfNamespace ? { name, namespace: policy.metadata?.namespace ?? namespace } : { name }
-  const object = { apiVersion: policy.apiVersion, kind: policy.kind, metadata, spec: policy.spec }
+  const object = placed({ namespace }, policy)
+  const { name } = object.metadata
   try {
-    return await client.apply(isOfNamespace ? grantPolicies : clusterGrantPolicies, object, {
+    return await client.apply(policy.kind === grantPolicies.kind ? grantPolicies : clusterGrantPolicies, object, {
       fieldManager,
       force: true,
       dryRun: true,
