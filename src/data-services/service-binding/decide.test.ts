@@ -40,7 +40,15 @@ function drained(held: 'a' | 'b') {
     },
     data: { password: 'cA==' },
   } as unknown as Facts['secret']
-  return drainingOf({ binding: owner, secret, service: undefined, id: undefined, serviceClass: undefined, opened: undefined })
+  return drainingOf({
+    binding: owner,
+    secret,
+    service: undefined,
+    id: undefined,
+    serviceClass: undefined,
+    opened: undefined,
+    seen: undefined,
+  })
 }
 
 test('what drains can end when it is due, but never what the Secret holds', () => {

@@ -15,7 +15,13 @@ const answer = {
 function decided(changes: Partial<typeof answer>) {
   const { apiVersion, kind } = serviceClass
   const object = { apiVersion, kind, metadata: { name: 'c' }, spec: {} } as unknown as Facts['serviceClass']
-  return decide({ serviceClass: object, missing: undefined, trouble: undefined, answer: { ...answer, ...changes } })
+  return decide({
+    serviceClass: object,
+    missing: undefined,
+    trouble: undefined,
+    seen: undefined,
+    answer: { ...answer, ...changes },
+  })
 }
 
 test.each([
