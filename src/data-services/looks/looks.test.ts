@@ -14,21 +14,27 @@ const found = { own: true, mark: 'sekisho', connectionLimit: 10, isOpen: false }
 /** A server with the database `s` of seven bytes, and the login `l`. Looks reject with what `failures` has, one each. */
 function looking(...failures: readonly (Error | undefined)[]) {
   const asked: (readonly string[])[] = []
+  const sizesAsked: boolean[] = []
   const left = [...failures]
-  const query = async (_: string, [ids]: readonly unknown[] = []): Promise<readonly unknown[]> => {
+  const query = async (sql: string, [ids]: readonly unknown[] = []): Promise<readonly unknown[]> => {
+    if (/^(BEGIN|COMMIT|SET)/.test(sql)) return []
     asked.push(ids as readonly string[])
+    sizesAsked.push(sql.includes('pg_database_size'))
     const failure = left.shift()
     if (failure !== undefined) throw failure
-    return [{ ...facts, databases: [{ id: 's', bytes: '7', ...found }], logins: ['l'] }]
+    const size = { name: 's', bytes: '7' }
+    // To the question for all, and to the one for sizes.
+    return [{ ...facts, ...size, databases: [{ ...size, ...found }], logins: ['l'] }]
   }
   const changes = createChanges()
   const asLook: Server['asLook'] = work => work({ query: query as Session['query'] })
-  const openServer = () => ({ type: 'postgresql', server: { asLook, changes } }) as unknown as OpenDatabases
+  const openServer = () =>
+    ({ type: 'postgresql', server: { asLook, asAdministrator: asLook, changes } }) as unknown as OpenDatabases
   const opened = { server: openServer() as OpenDatabases | undefined }
   const clock = createFakeClock()
   const instancesOf = () => [{ status: { externalId: 's' } }] as never
   const looks = createLooks({ servers: { of: (() => opened.server) as Servers['of'] }, instancesOf, clock })
-  return { ...looks, asked, changes, clock, opened, openServer }
+  return { ...looks, asked, sizesAsked, changes, clock, opened, openServer }
 }
 
 test('one look a minute serves whoever asks, also those who ask at once, and sizes', async () => {
@@ -56,6 +62,17 @@ test('what this process changed since before the look began is asked for, until 
   await clock.advance(minute)
   const next = await at('c')
   expect([next?.database('s'), next?.mayLogIn('l')]).toEqual([found, true])
+})
+
+test('where sizes took too long, they are asked for by themselves from then on, and nothing waits for them', async () => {
+  const { at, bytesOf, sizesAsked, clock } = looking(databaseError('57014'))
+  expect((await at('c'))?.mayLogIn('l')).toBe(true)
+  expect(sizesAsked).toEqual([true, false])
+  expect(await bytesOf('c', 's')).toBe(7)
+  await clock.advance(minute)
+  expect((await at('c'))?.mayLogIn('l')).toBe(true)
+  expect(await bytesOf('c', 's')).toBe(7)
+  expect(sizesAsked).toEqual([true, false, true, false, true])
 })
 
 test('a look that failed is none, and the server is looked at again after ten seconds', async () => {

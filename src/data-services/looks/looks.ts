@@ -5,7 +5,7 @@ import { type Clock, elapsed } from '../../lib/clock.ts'
 import { once } from '../../lib/limits/once.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import type { Followed } from '../adapters/postgresql/changes.ts'
-import { type Look, lookAt, measureEach } from '../adapters/postgresql/look.ts'
+import { type Look, lookAt, measure } from '../adapters/postgresql/look.ts'
 import type { OpenDatabases } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
 import type { Servers } from '../servers.ts'
@@ -40,6 +40,8 @@ type Taken = {
   readonly look: Promise<Look | undefined>
   readonly sizes: () => Promise<Sizes>
   readonly changed: Followed
+  /** Where sizes took too long once, nobody waits for them any more who needs all else. */
+  areSizesSlow: boolean
   /** Until when it counts. */
   until: number
 }
@@ -58,13 +60,15 @@ export function createLooks({ servers, instancesOf, clock }: LooksDeps): Looks {
   /** `more`: an instance whose name on the server the cache may not have yet. */
   const take = (serviceClass: string, opened: OpenDatabases, more: readonly string[]): Taken => {
     const ids = [...new Set([...instancesOf(serviceClass).flatMap(({ status }) => status?.externalId ?? []), ...more])]
-    const former = taken.get(opened)?.changed
+    // Not the former one itself, which would keep all before it.
+    const { changed: formerChanged, areSizesSlow = false } = taken.get(opened) ?? {}
     const changed = opened.server.changes.follow()
     const began = elapsed(clock)
     let hasFailed = false
     const ask = async (): Promise<Look | undefined> => {
       try {
-        const look = await lookAt(opened.server, ids)
+        const look = await lookAt(opened.server, { ids, withSizes: !areSizesSlow })
+        entry.areSizesSlow = look !== undefined && look.sizes === undefined
         if (look !== undefined)
           for (const listener of listeners) listener(serviceClass, snapshotOf(look, changed, freshMilliseconds))
         return look
@@ -74,15 +78,16 @@ export function createLooks({ servers, instancesOf, clock }: LooksDeps): Looks {
         troubleOf(error)
         return undefined
       } finally {
-        former?.end()
+        formerChanged?.end()
       }
     }
     const measureAll = async (): Promise<Sizes> =>
-      hasFailed ? new Map() : measurements.run(serviceClass, () => measureEach(opened.server, ids))
+      hasFailed ? new Map() : measurements.run(serviceClass, () => measure(opened.server, ids))
     const entry: Taken = {
       look: Promise.resolve().then(ask),
       sizes: once(async () => (await entry.look)?.sizes ?? (await measureAll())),
       changed,
+      areSizesSlow,
       until: began + freshMilliseconds,
     }
     taken.set(opened, entry)

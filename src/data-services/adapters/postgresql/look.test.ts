@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lookAt, measureEach } from './look.ts'
+import { lookAt, measure } from './look.ts'
 import type { Server, Session } from './server.ts'
 import { databaseError } from './testing/database-error.ts'
 
@@ -23,11 +23,11 @@ const found = { own: true, mark: 'sekisho', connectionLimit: 10, isOpen: false }
 
 test('one statement says all; a database that was dropped meanwhile has no size', async () => {
   const databases = [
-    { id: 'one', bytes: '7', ...found },
-    { id: 'two', bytes: null, ...found },
+    { name: 'one', bytes: '7', ...found },
+    { name: 'two', bytes: null, ...found },
   ]
   const { server, asked } = answering([{ ...facts, databases, logins: ['l'] }])
-  expect(await lookAt(server, ['one', 'two'])).toEqual({
+  expect(await lookAt(server, { ids: ['one', 'two'], withSizes: true })).toEqual({
     server: facts,
     databases: new Map([
       ['one', found],
@@ -43,37 +43,38 @@ test.each([
   ['takes too long', '57014'],
   ['fails', '58P01'],
 ])('counting files that %s keeps sizes from being said, and nothing else', async (_, code) => {
-  const again = { ...facts, databases: [{ id: 'one', bytes: null, ...found }], logins: [] }
-  const { server, asked } = answering(databaseError(code), [again])
-  expect(await lookAt(server, ['one'])).toMatchObject({ databases: new Map([['one', found]]), sizes: undefined })
-  expect(asked.map(sql => sql.includes('pg_database_size'))).toEqual([true, false])
+  const again = { ...facts, databases: [{ name: 'one', bytes: null, ...found }], logins: [] }
+  const { server, asked } = answering(databaseError(code), [again], [again])
+  const without = { databases: new Map([['one', found]]), sizes: undefined }
+  expect(await lookAt(server, { ids: ['one'], withSizes: true })).toMatchObject(without)
+  expect(await lookAt(server, { ids: ['one'], withSizes: false })).toMatchObject(without)
+  expect(asked.map(sql => sql.includes('pg_database_size'))).toEqual([true, false, false])
 })
 
 test('a server that refuses for another reason is not asked again', async () => {
   const refused = databaseError('42501')
   const { server, asked } = answering(refused)
-  await expect(lookAt(server, [])).rejects.toBe(refused)
-  await expect(measureEach(answering(refused).server, ['one'])).rejects.toBe(refused)
+  await expect(lookAt(server, { ids: [], withSizes: true })).rejects.toBe(refused)
+  await expect(measure(answering(refused).server, ['one'])).rejects.toBe(refused)
   expect(asked).toHaveLength(1)
 })
 
 test('more than one answer may have is no look', async () => {
   const logins = Array.from({ length: 40_001 }, (_, n) => `l_${n}`)
-  expect(await lookAt(answering([{ ...facts, databases: [], logins }]).server, [])).toBeUndefined()
-  expect(await lookAt(answering([{ ...facts, databases: [], logins: logins.slice(1) }]).server, [])).toBeDefined()
+  const lookFinding = (found: readonly string[]) =>
+    lookAt(answering([{ ...facts, databases: [], logins: found }]).server, { ids: [], withSizes: true })
+  expect(await lookFinding(logins)).toBeUndefined()
+  expect(await lookFinding(logins.slice(1))).toBeDefined()
   const { server, asked } = answering()
-  expect(
-    await lookAt(
-      server,
-      Array.from({ length: 10_001 }, (_, n) => `s${n}`),
-    ),
-  ).toBeUndefined()
+  const ids = Array.from({ length: 10_001 }, (_, n) => `s${n}`)
+  expect(await lookAt(server, { ids, withSizes: true })).toBeUndefined()
   expect(asked).toEqual([])
 })
 
-test('each is measured alone, and only what takes too long itself is left out', async () => {
-  const { server } = answering([{ bytes: '7' }], databaseError('57014'), [], [{ bytes: '8' }])
-  expect(await measureEach(server, ['one', 'full', 'absent', 'two'])).toEqual(
+test('each is measured alone when all together take too long, and only what takes too long itself is left out', async () => {
+  const tooLong = databaseError('57014')
+  const { server } = answering(tooLong, [{ name: 'one', bytes: '7' }], tooLong, [], [{ name: 'two', bytes: '8' }])
+  expect(await measure(server, ['one', 'full', 'absent', 'two'])).toEqual(
     new Map([
       ['one', 7],
       ['two', 8],

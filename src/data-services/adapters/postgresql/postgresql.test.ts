@@ -8,7 +8,7 @@ import { judge } from '../../proofs/judge.ts'
 import { instanceId, loginName, namesOf } from './identifiers.ts'
 import { dropInstance, ensureExtensions, ensureInstance, isAsWanted } from './instances.ts'
 import { type Access, actsAs, dropLogin, ensureLogin, liveLogins } from './logins.ts'
-import { lookAt, measureEach } from './look.ts'
+import { lookAt, measure } from './look.ts'
 import { observe } from './proof.ts'
 import { type Credential, connectServer, type Server } from './server.ts'
 import { checkServer } from './server-check.ts'
@@ -266,7 +266,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     await asAdmin(`ALTER ROLE ${changed.credential.username} NOLOGIN`)
     await asAdmin(`ALTER DATABASE ${changed.id} CONNECTION LIMIT 7`)
     const followed = server.changes.follow()
-    const look = await lookAt(server, [id, changed.id, 'sabsent'])
+    const look = await lookAt(server, { ids: [id, changed.id, 'sabsent'], withSizes: true })
     expect(look?.server).toEqual(await checkServer(server))
     const ofWanted = (name: string) => {
       const found = look?.databases.get(name)
@@ -276,7 +276,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     expect([credential, changed.credential].map(({ username }) => look?.logins.has(username))).toEqual([true, false])
     expect([...(look?.sizes?.keys() ?? [])].toSorted()).toEqual([id, changed.id].toSorted())
     expect(look?.sizes?.get(id)).toBeGreaterThan(1_000_000)
-    expect(await measureEach(server, [id, changed.id, 'sabsent'])).toEqual(look?.sizes)
+    expect(await measure(server, [id, changed.id, 'sabsent'])).toEqual(look?.sizes)
     // To look changes nothing; what changes something says so.
     expect([id, credential.username].map(followed.has)).toEqual([false, false])
     await ensureInstance(server, { id, connections: 5 }, true)

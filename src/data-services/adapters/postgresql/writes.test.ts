@@ -7,7 +7,7 @@ import { judge } from '../../proofs/judge.ts'
 import { instanceId, loginName, namesOf } from './identifiers.ts'
 import { dropInstance, ensureInstance, keepInstance } from './instances.ts'
 import { dropLogin, ensureLogin } from './logins.ts'
-import { measureEach } from './look.ts'
+import { measure } from './look.ts'
 import { observe } from './proof.ts'
 import { type Credential, connectServer, type Server } from './server.ts'
 import { checkServer } from './server-check.ts'
@@ -56,7 +56,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
 
   test('a database is filled, and emptied without writes; then they come back', async () => {
     const { id, credential } = await instance()
-    const size = async (): Promise<number> => (await measureEach(server, [id])).get(id) ?? 0
+    const size = async (): Promise<number> => (await measure(server, [id])).get(id) ?? 0
     const empty = await size()
     await run(credential, id, 'CREATE SCHEMA "od""d;"', 'CREATE TABLE "od""d;"."x""; y" AS SELECT 1 AS id', fill)
     expect(await size()).toBeGreaterThan(empty + 20_000_000)
