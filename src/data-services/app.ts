@@ -1,5 +1,6 @@
 // Composes the process data-services: one controller for each kind of services, and the servers that they share. Controllers and
 // caches are added to the manager here, so create the app before `manager.start()`.
+import { Registry } from 'prom-client'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import { createEventRecorder } from '../kube/object/events.ts'
@@ -7,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createBucketController } from './bucket/index.ts'
 import { createLockGuard } from './lock-guard.ts'
+import { createStatementCounter } from './metrics.ts'
 import { createParts } from './parts.ts'
 import { createServiceBindingController } from './service-binding/index.ts'
 import { createServiceClassController } from './service-class/index.ts'
@@ -17,6 +19,7 @@ export type DataServicesDeps = {
   readonly kube: KubeClient
   readonly clock: Clock
   readonly log: Log
+  readonly metrics?: Registry
 }
 
 export type DataServicesApp = {
@@ -26,14 +29,20 @@ export type DataServicesApp = {
   readonly stop: () => Promise<void>
 }
 
-export function createDataServicesApp({ manager, kube, clock, log }: DataServicesDeps): DataServicesApp {
+export function createDataServicesApp({
+  manager,
+  kube,
+  clock,
+  log,
+  metrics = new Registry(),
+}: DataServicesDeps): DataServicesApp {
   const events = createEventRecorder({
     client: kube,
     clock,
     log: log.child({ process: 'data-services' }),
     component: 'sekisho-data-services',
   })
-  const parts = createParts({ manager, events, clock })
+  const parts = createParts({ manager, events, clock, countStatements: createStatementCounter(metrics) })
   manager.add(createServiceClassController(parts))
   manager.add(createServiceInstanceController(parts))
   manager.add(createBucketController(parts))

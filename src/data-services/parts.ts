@@ -7,18 +7,20 @@ import type { Manager } from '../kube/manager.ts'
 import type { EventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type BucketUsage, createBucketUsage } from './bucket-usage.ts'
+import { createLooks, type Looks } from './looks/looks.ts'
+import type { StatementCounter } from './metrics.ts'
 import { createServers, type Servers } from './servers.ts'
-import { createUsage, type Usage } from './usage.ts'
 
 export type GivenParts = {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Clock
+  readonly countStatements?: StatementCounter
 }
 
 export type DataServicesParts = GivenParts & {
   readonly servers: Servers
-  readonly usage: Usage
+  readonly looks: Looks
   readonly bucketUsage: BucketUsage
   /** The ServiceInstances of the class of this name. */
   readonly instancesOf: (serviceClass: string) => readonly ServiceInstance[]
@@ -39,12 +41,12 @@ export function createParts(given: GivenParts): DataServicesParts {
   instances.addIndex(byClass, ({ spec }) => [spec.class])
   buckets.addIndex(byClass, ({ spec }) => [spec.class])
   bindings.addIndex(byService, ({ metadata, spec: { service } }) => [`${service.kind}/${metadata.namespace}/${service.name}`])
-  const servers = createServers()
+  const servers = createServers(given.countStatements)
   const instancesOf = (serviceClass: string) => instances.byIndex(byClass, serviceClass)
   return {
     ...given,
     servers,
-    usage: createUsage({ servers, instancesOf, clock: given.clock }),
+    looks: createLooks({ servers, instancesOf, clock: given.clock }),
     bucketUsage: createBucketUsage({ servers, clock: given.clock }),
     instancesOf,
     bucketsOf: serviceClass => buckets.byIndex(byClass, serviceClass),

@@ -3,6 +3,7 @@
 import type { ServiceType } from '../api/services/provider.ts'
 import type { ServiceClass } from '../api/services/service-class.ts'
 import { sameJson } from '../lib/json/same-json.ts'
+import type { StatementCounter } from './metrics.ts'
 import { close, connect } from './providers/by-type.ts'
 import type { Account, OpenServer } from './providers/provider.ts'
 
@@ -26,11 +27,11 @@ type Entry = {
 
 // Memory (servers): name of a ServiceClass → its connections, its address, and the account it was opened with
 //   life: until the class is gone or says something else
-//   bound: ServiceClasses, which platform admins make; five sessions each, one of them at rest
+//   bound: ServiceClasses, which platform admins make; six sessions each, one of them at rest
 //   freshness: the class and its Secrets are read each minute
 //   replicas: leader only
 /** Opens nothing before it is asked. */
-export function createServers(): Servers {
+export function createServers(countStatements?: StatementCounter): Servers {
   const entries = new Map<string, Entry>()
   const forget = async (name: string): Promise<void> => {
     const entry = entries.get(name)
@@ -55,7 +56,7 @@ export function createServers(): Servers {
       if (known !== undefined && isSame(known, { provider, account, ca })) return known.opened
       // Whoever works with the former one ends its work first.
       if (known !== undefined) void close(known.opened)
-      const opened = connect(serviceClass, account, ca)
+      const opened = connect(serviceClass, { account, ca, count: countStatements?.(name) })
       entries.set(name, { opened, provider, account, ca })
       return opened
     },

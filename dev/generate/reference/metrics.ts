@@ -6,6 +6,7 @@ import { createBucketMetrics } from '../../../src/broker/audit/places/metrics.ts
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
 import { createBreakGlassCounter, createBuildMetrics, createObjectMetrics } from '../../../src/controllers/metrics.ts'
 import { createServiceProxyMetrics } from '../../../src/controllers/service-proxy/metrics.ts'
+import { createStatementCounter } from '../../../src/data-services/metrics.ts'
 import { createGitHubMeter } from '../../../src/github/index.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -62,6 +63,7 @@ export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   createNodeMetrics(ours, 'node')
   createServiceProxyMetrics(ours, () => 0)
   createSealingMetrics(ours)
+  createStatementCounter(ours)
   createWebhookCertificateMetrics(ours)
   createBrokerMetrics(ours)
   createHttpMetrics(ours, 'broker')
@@ -109,6 +111,7 @@ export function metricsPage(): string {
         ],
         ['`priority`', '`normal`; `low` for objects that are checked at the start of the process or again after a time'],
         ['`direction`', '`ingress` or `egress`'],
+        ['`service_class`', 'the name of the ServiceClass, which platform admins give'],
         [
           '`reason`',
           'why a watch ended, such as `ended` or `unreachable`; why a delivery was ignored, such as `another_app`; why a token was refused: [errors.md](errors.md)',

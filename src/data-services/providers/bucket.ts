@@ -10,7 +10,7 @@ export const bucketProvider: Provider<'bucket'> = {
     const { adminSecret, caSecret } = s3Of(serviceClass)
     return { account: adminSecret.name, authority: caSecret?.name }
   },
-  connect(serviceClass, account, ca) {
+  connect(serviceClass, { account, ca }) {
     const { endpoint, iamEndpoint, region } = s3Of(serviceClass)
     // The platform's own bucket is of this class, whatever others use the store.
     const id = serviceClass.metadata.uid ?? ''

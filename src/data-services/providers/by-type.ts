@@ -2,7 +2,7 @@
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import { bucketProvider } from './bucket.ts'
 import { postgresqlProvider } from './postgresql.ts'
-import type { Account, Answer, OpenServer, Provider } from './provider.ts'
+import type { Answer, OpenServer, Provider, ServerAccess } from './provider.ts'
 
 const providers = { postgresql: postgresqlProvider, bucket: bucketProvider }
 
@@ -10,8 +10,8 @@ export function providerOf({ spec }: ServiceClass): Pick<Provider, 'accountKeys'
   return providers[spec.type]
 }
 
-export function connect(serviceClass: ServiceClass, account: Account, ca: string | undefined): OpenServer {
-  return providers[serviceClass.spec.type].connect(serviceClass, account, ca)
+export function connect(serviceClass: ServiceClass, access: ServerAccess): OpenServer {
+  return providers[serviceClass.spec.type].connect(serviceClass, access)
 }
 
 /** Rejects with what the adapter rejects with. */

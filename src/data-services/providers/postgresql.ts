@@ -10,11 +10,12 @@ export const postgresqlProvider: Provider<'postgresql'> = {
     const { adminSecret, tls } = postgresqlOf(serviceClass)
     return { account: adminSecret.name, authority: tls.caSecret?.name }
   },
-  connect(serviceClass, account, ca) {
+  connect(serviceClass, { account, ca, count }) {
     const { host, port, tls: wanted } = postgresqlOf(serviceClass)
     const tls = wanted.mode === 'Disable' ? undefined : { ca }
     const administrator = { username: secretIn(account, 'username').reveal(), password: secretIn(account, 'password') }
-    return { type: 'postgresql', server: connectServer({ host, port, ...(tls && { tls }) }, administrator), host, port, tls }
+    const server = connectServer({ host, port, ...(tls && { tls }) }, administrator, count)
+    return { type: 'postgresql', server, host, port, tls }
   },
   check: async ({ server }) => ({ type: 'postgresql', ...(await checkServer(server)) }),
   async leave() {},

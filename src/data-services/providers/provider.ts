@@ -3,7 +3,7 @@
 import type { ServiceType } from '../../api/services/provider.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import type { Server } from '../adapters/postgresql/server.ts'
+import type { CountStatement, Server } from '../adapters/postgresql/server.ts'
 import type { ServerFacts } from '../adapters/postgresql/server-check.ts'
 import type { Store } from '../adapters/s3/store.ts'
 import type { Capabilities } from '../adapters/s3/store-check.ts'
@@ -35,13 +35,21 @@ export type Answer =
 /** The values of the administrator's Secret, by its keys. */
 export type Account = Readonly<Record<string, SecretString>>
 
+export type ServerAccess = {
+  readonly account: Account
+  /** The authority in PEM; undefined: what the operating system trusts. */
+  readonly ca: string | undefined
+  /** Called for each statement to a PostgreSQL server. */
+  readonly count?: CountStatement | undefined
+}
+
 export type Provider<T extends ServiceType = ServiceType> = {
   /** The keys that the administrator's Secret must have. */
   readonly accountKeys: readonly string[]
   /** The names of the Secrets in `sekisho-data`. */
   readonly secretsOf: (serviceClass: ServiceClass) => { readonly account: string; readonly authority: string | undefined }
   /** Opens nothing yet. `account` has all of `accountKeys`. */
-  readonly connect: (serviceClass: ServiceClass, account: Account, ca: string | undefined) => Extract<OpenServer, { type: T }>
+  readonly connect: (serviceClass: ServiceClass, access: ServerAccess) => Extract<OpenServer, { type: T }>
   /** Rejects with what the adapter rejects with. */
   readonly check: (opened: Extract<OpenServer, { type: T }>) => Promise<Answer>
   /** Ends what the platform keeps there for itself. Rejects as `check` does. */

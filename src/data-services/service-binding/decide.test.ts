@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
+import { loginName } from '../adapters/postgresql/identifiers.ts'
+import type { Snapshot } from '../looks/snapshot.ts'
 import { isDue } from '../slots/slots.ts'
-import { drainingOf, restMilliseconds } from './decide.ts'
+import { drainingOf, hasLostLogin, liveIn, restMilliseconds } from './decide.ts'
 import { heldAnnotation } from './desired.ts'
 import type { Facts } from './gather.ts'
 
@@ -40,7 +42,15 @@ function drained(held: 'a' | 'b') {
     },
     data: { password: 'cA==' },
   } as unknown as Facts['secret']
-  return drainingOf({ binding: owner, secret, service: undefined, id: undefined, serviceClass: undefined, opened: undefined })
+  return drainingOf({
+    binding: owner,
+    secret,
+    service: undefined,
+    id: undefined,
+    serviceClass: undefined,
+    opened: undefined,
+    seen: undefined,
+  })
 }
 
 test('what drains can end when it is due, but never what the Secret holds', () => {
@@ -48,4 +58,23 @@ test('what drains can end when it is due, but never what the Secret holds', () =
   expect(drained('a')).toEqual([])
   const [slot] = drained('b')
   expect(slot && [isDue(slot, now), isDue(slot, at(-2))]).toEqual([true, false])
+})
+
+/** Of a look that found these logins, after which `changed` was changed. */
+function seenWith(logins: readonly string[], changed: string): Snapshot {
+  const mayLogIn = (login: string) => (login === changed ? undefined : logins.includes(login))
+  return { server: {} as never, database: () => undefined, mayLogIn, restMilliseconds: 1 }
+}
+
+test('a look says which logins live, unless one of the two was changed since; a lost one is the one that was delivered', () => {
+  const spec = { service: { kind: 'ServiceInstance', name: 'db' } }
+  const [a, b] = [loginName('u', 'a'), loginName('u', 'b')]
+  const binding = { metadata: { uid: 'u' }, spec, status: { principal: a } } as unknown as Facts['binding']
+  expect(liveIn(seenWith([a], ''), binding)).toEqual(new Set(['a']))
+  expect(liveIn(seenWith([], ''), binding)).toEqual(new Set())
+  expect(liveIn(seenWith([a], b), binding)).toBeUndefined()
+  expect(liveIn(undefined, binding)).toBeUndefined()
+  const lost = [seenWith([a], ''), seenWith([b], ''), seenWith([b], a)].map(seen => hasLostLogin(seen, binding))
+  expect(lost).toEqual([false, true, false])
+  expect(hasLostLogin(seenWith([], ''), { ...binding, status: {} })).toBe(false)
 })

@@ -6,6 +6,10 @@ import { serviceInstanceReasons } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from '../../policy/check.ts'
+import type { SlotName } from '../adapters/postgresql/identifiers.ts'
+import { slotNames } from '../credentials/credentials.ts'
+import { principalOf } from '../credentials/principal.ts'
+import type { Snapshot } from '../looks/snapshot.ts'
 import type { OpenServer } from '../providers/provider.ts'
 import { isHeld, type Slot, type SlotFacts } from '../slots/slots.ts'
 import { heldBy, versionOf } from './desired.ts'
@@ -107,6 +111,18 @@ export function drainingOf(facts: Facts): readonly Slot[] {
 function isRolledOut({ binding, secret }: Facts): boolean {
   const version = versionOf(secret)
   return version > 0 && binding.metadata.annotations?.[rolledOutAnnotation] === String(version)
+}
+
+/** The slots whose logins a look found; undefined when it does not say it of each. */
+export function liveIn(seen: Snapshot | undefined, binding: ServiceBinding): ReadonlySet<SlotName> | undefined {
+  const found = slotNames.map(slot => [slot, seen?.mayLogIn(principalOf(binding, slot))] as const)
+  if (found.some(([, isLive]) => isLive === undefined)) return undefined
+  return new Set(found.flatMap(([slot, isLive]) => (isLive ? [slot] : [])))
+}
+
+/** Whether the server does not have the login that the Secret holds. */
+export function hasLostLogin(seen: Snapshot, { status }: ServiceBinding): boolean {
+  return status?.principal !== undefined && seen.mayLogIn(status.principal) === false
 }
 
 type Seen = Pick<SlotFacts, 'live' | 'idle' | 'now'>

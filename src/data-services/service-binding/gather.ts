@@ -8,6 +8,7 @@ import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
+import type { Snapshot } from '../looks/snapshot.ts'
 import type { DataServicesParts } from '../parts.ts'
 import type { OpenServer } from '../providers/provider.ts'
 
@@ -20,6 +21,8 @@ export type Facts = {
   readonly serviceClass: ServiceClass | undefined
   /** Undefined when it is not open in this process. */
   readonly opened: OpenServer | undefined
+  /** What its server has, of a look that all share; undefined when it has to be asked for this binding alone. */
+  readonly seen: Snapshot | undefined
   /** The Secret of the name that the platform needs, whoever made it. */
   readonly secret: Secret | undefined
 }
@@ -30,9 +33,10 @@ export type GatherDeps = {
   readonly buckets: Pick<Cache<Bucket>, 'get'>
   readonly classes: Pick<Cache<ServiceClass>, 'get'>
   readonly servers: DataServicesParts['servers']
+  readonly looks: DataServicesParts['looks']
 }
 
-/** Rejects when the API server cannot be reached. */
+/** Rejects when the API server cannot be reached. A binding with one credential, which is delivered, takes part in the look. */
 export async function gather(deps: GatherDeps, binding: ServiceBinding): Promise<Facts> {
   const { namespace = '', name } = binding.metadata
   const found = serviceOf(deps, binding)
@@ -42,8 +46,15 @@ export async function gather(deps: GatherDeps, binding: ServiceBinding): Promise
     ...found,
     serviceClass: service && deps.classes.get({ name: service.spec.class }),
     opened: service && deps.servers.of(service.spec.class, found.type),
+    seen: service && hasOne(binding) ? await deps.looks.at(service.spec.class) : undefined,
     secret: await deps.client.get(secrets, { namespace, name: bindingSecretName(name) }),
   }
+}
+
+/** Whether it stays, and one credential is recorded, which is delivered. */
+function hasOne({ metadata, status }: ServiceBinding): boolean {
+  const [slot, ...others] = status?.slots ?? []
+  return metadata.deletionTimestamp === undefined && slot?.state === 'Delivered' && others.length === 0
 }
 
 function serviceOf({ instances, buckets }: GatherDeps, { metadata: { namespace = '' }, spec }: ServiceBinding) {

@@ -8,12 +8,13 @@ import { serviceInstance } from '../../api/services/service-instance.ts'
 import { createStatusWriter } from '../../controllers/kit/status-writer.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import type { DataServicesParts } from '../parts.ts'
+import { hasLostLogin } from './decide.ts'
 import { fieldManager } from './issue.ts'
 import { reconcileServiceBinding } from './reconcile.ts'
 
 /** Call before the manager starts: caches cannot be added later. */
 export function createServiceBindingController(parts: DataServicesParts): ControllerDefinition {
-  const { manager, events, clock, servers, instancesOf, bucketsOf, bindingsOf } = parts
+  const { manager, events, clock, servers, looks, instancesOf, bucketsOf, bindingsOf } = parts
   const { client } = manager
   const cache = manager.cache(serviceBinding)
   const instances = manager.cache(serviceInstance)
@@ -22,7 +23,7 @@ export function createServiceBindingController(parts: DataServicesParts): Contro
   const status = createStatusWriter({ type: serviceBinding, fieldManager, client, cache, events, eventsOn: ['Proven', 'Ready'] })
   const ofInstance = (instance: KubeObject) => bindingsOf('ServiceInstance', instance).map(keyOf)
   const ofBucket = (object: KubeObject) => bindingsOf('Bucket', object).map(keyOf)
-  const deps = { cache, instances, buckets, classes, client, status, servers, clock }
+  const deps = { cache, instances, buckets, classes, client, status, servers, looks, clock }
   return {
     name: 'service-binding',
     for: serviceBinding,
@@ -33,6 +34,13 @@ export function createServiceBindingController(parts: DataServicesParts): Contro
         ...instancesOf(name).flatMap(ofInstance),
         ...bucketsOf(name).flatMap(ofBucket),
       ]),
+      {
+        attach: (_, enqueue) =>
+          looks.onLook((name, seen) => {
+            const bindings = instancesOf(name).flatMap(instance => bindingsOf('ServiceInstance', instance))
+            for (const binding of bindings) if (hasLostLogin(seen, binding)) enqueue(keyOf(binding), { initial: false })
+          }),
+      },
     ],
     reconcile: context => reconcileServiceBinding(deps, context),
   }

@@ -24,7 +24,18 @@ import { credentialsOf } from '../credentials/of-binding.ts'
 import { principalOf } from '../credentials/principal.ts'
 import { troubleOf } from '../server-error.ts'
 import { delivered, isDue, isHeld, nextStep, type Slot, type Step } from '../slots/slots.ts'
-import { decide, drainingOf, heldOf, isAwaited, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
+import {
+  decide,
+  drainingOf,
+  heldOf,
+  isAwaited,
+  isOwn,
+  liveIn,
+  type Ready,
+  restMilliseconds,
+  slotFactsOf,
+  slotsOf,
+} from './decide.ts'
 import { versionOf } from './desired.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { issue, refresh } from './issue.ts'
@@ -98,7 +109,7 @@ type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | und
 /** One step. Its outcome is undefined when there may be another one. Rejects with errors of the server and of the API server. */
 async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promise<Taken> {
   const credentials = credentialsOf(ready.opened, facts.binding, ready.id)
-  const step = nextStep(slotFactsOf(facts, ready, { ...(await credentials.look()), now: deps.clock.now() }))
+  const step = await stepOf(deps, facts, ready, credentials)
   const slots = slotsOf(facts.binding)
   switch (step.kind) {
     case 'record':
@@ -111,6 +122,14 @@ async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promi
     case 'wait':
       return rest(deps, facts, ready, step)
   }
+}
+
+/** That nothing has to be done may be told from the look that all share; all else from the server itself. */
+async function stepOf({ clock }: ServiceBindingDeps, facts: Facts, ready: Ready, credentials: Credentials): Promise<Step> {
+  const live = liveIn(facts.seen, facts.binding)
+  const step = live && nextStep(slotFactsOf(facts, ready, { live, idle: undefined, now: clock.now() }))
+  if (step?.kind === 'wait') return step
+  return nextStep(slotFactsOf(facts, ready, { ...(await credentials.look()), now: clock.now() }))
 }
 
 const goOn = (binding: ServiceBinding): Taken => ({ binding, outcome: undefined })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { serviceClass } from '../../api/services/service-class.ts'
-import { decide } from './decide.ts'
+import { answerAtRest, decide } from './decide.ts'
 import type { Facts } from './gather.ts'
 
 const answer = {
@@ -15,7 +15,13 @@ const answer = {
 function decided(changes: Partial<typeof answer>) {
   const { apiVersion, kind } = serviceClass
   const object = { apiVersion, kind, metadata: { name: 'c' }, spec: {} } as unknown as Facts['serviceClass']
-  return decide({ serviceClass: object, missing: undefined, trouble: undefined, answer: { ...answer, ...changes } })
+  return decide({
+    serviceClass: object,
+    missing: undefined,
+    trouble: undefined,
+    seen: undefined,
+    answer: { ...answer, ...changes },
+  })
 }
 
 test.each([
@@ -36,4 +42,15 @@ test.each([
   const { refusal } = decided({ version, versionNumber })
   expect(refusal).toMatchObject({ reason: 'ServerUnsuitable', message: expect.stringContaining(`PostgreSQL ${version}`) })
   expect(refusal?.message).toContain(cure)
+})
+
+test.each<[string, Partial<typeof answer>, boolean]>([
+  ['is as its class says', {}, true],
+  ['became another version', { version: '15.10' }, false],
+  ['lost its administrator’s rights', { isSuperuser: false }, false],
+  ['accepts no writes', { acceptsWrites: false }, false],
+])('a server that %s: the answer is from the look: %j, %s', (_, changes, isFromLook) => {
+  const seen = { server: { ...answer, ...changes }, database: () => undefined, mayLogIn: () => undefined, restMilliseconds: 1 }
+  const found = answerAtRest(seen, { status: { version: '15.9' } })
+  expect(found).toEqual(isFromLook ? { ...answer, ...changes } : undefined)
 })

@@ -1,6 +1,7 @@
 // Whether instances can be made of a ServiceClass, and what is wrong when not. Pure.
-import { serviceClassReasons as reasons } from '../../api/services/service-class.ts'
+import { serviceClassReasons as reasons, type ServiceClass } from '../../api/services/service-class.ts'
 import type { Refusal } from '../../policy/check.ts'
+import type { Snapshot } from '../looks/snapshot.ts'
 import type { Answer } from '../providers/provider.ts'
 import type { Facts } from './gather.ts'
 
@@ -48,6 +49,12 @@ function unsuitable(answer: Extract<Answer, { type: 'postgresql' }>): Refusal | 
       `every login can enter ${open.join(', ')}: as its owner, REVOKE CONNECT ON DATABASE … FROM PUBLIC`,
     )
   return undefined
+}
+
+/** The answer of a server that is as its class says; undefined: ask it, and close what is open. */
+export function answerAtRest({ server }: Snapshot, { status }: Pick<ServiceClass, 'status'>): Answer | undefined {
+  const answer = { type: 'postgresql' as const, ...server }
+  return unsuitable(answer) === undefined && server.version === status?.version ? answer : undefined
 }
 
 function unreachable(reason: string, message: string): Decision {

@@ -4,24 +4,34 @@ import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { dataServicesNamespace } from '../../api/names.ts'
 import type { ServiceClass } from '../../api/services/service-class.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { SecretString } from '../../lib/secret-string.ts'
+import type { Looks } from '../looks/looks.ts'
+import type { Snapshot } from '../looks/snapshot.ts'
 import { check, providerOf } from '../providers/by-type.ts'
 import type { Answer } from '../providers/provider.ts'
 import { type ServerTrouble, troubleOf } from '../server-error.ts'
 import type { Servers } from '../servers.ts'
+import { answerAtRest } from './decide.ts'
 
 export type Facts = {
   readonly serviceClass: ServiceClass
   /** What is wrong with the Secrets; the server was not asked then. */
   readonly missing: string | undefined
   readonly answer: Answer | undefined
+  /** The look that all share, when the answer is from it. */
+  readonly seen: Snapshot | undefined
   readonly trouble: ServerTrouble | undefined
 }
 
-export type GatherDeps = { readonly client: Pick<KubeClient, 'get'>; readonly servers: Servers }
+export type GatherDeps = {
+  readonly client: Pick<KubeClient, 'get'>
+  readonly servers: Servers
+  readonly looks: Pick<Looks, 'at'>
+}
 
 /** Rejects when the API server cannot be reached. */
-export async function gather({ client, servers }: GatherDeps, serviceClass: ServiceClass): Promise<Facts> {
+export async function gather({ client, servers, looks }: GatherDeps, serviceClass: ServiceClass): Promise<Facts> {
   const { accountKeys, secretsOf } = providerOf(serviceClass)
   const { account: name, authority } = secretsOf(serviceClass)
   const read = async (secret: string): Promise<Secret | undefined> =>
@@ -33,15 +43,25 @@ export async function gather({ client, servers }: GatherDeps, serviceClass: Serv
     ...values.flatMap(([key, value]) => (value === undefined ? [`${name} with the key ${key}`] : [])),
     ...(authority !== undefined && ca === undefined ? [`${authority} with the key ca.crt`] : []),
   ]
-  const none = { serviceClass, answer: undefined, trouble: undefined }
+  const none = { serviceClass, answer: undefined, seen: undefined, trouble: undefined }
   if (missing.length > 0)
     return { ...none, missing: `namespace ${dataServicesNamespace} has no Secret ${missing.join(', nor ')}` }
   const account = Object.fromEntries(values.map(([key, value]) => [key, new SecretString(value ?? '')]))
   try {
-    return { ...none, missing: undefined, answer: await check(servers.open(serviceClass, account, ca)) }
+    const opened = servers.open(serviceClass, account, ca)
+    const seen = isReady(serviceClass) ? await looks.at(serviceClass.metadata.name) : undefined
+    const answer = seen && answerAtRest(seen, serviceClass)
+    if (answer !== undefined) return { ...none, missing: undefined, answer, seen }
+    return { ...none, missing: undefined, answer: await check(opened) }
   } catch (error) {
     return { ...none, missing: undefined, trouble: troubleOf(error) }
   }
+}
+
+/** As it is now. */
+function isReady({ metadata, status }: ServiceClass): boolean {
+  const ready = findCondition(status?.conditions, 'Ready')
+  return ready?.status === 'True' && ready.observedGeneration === metadata.generation
 }
 
 function textOf(secret: Secret | undefined, key: string): string | undefined {

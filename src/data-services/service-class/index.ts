@@ -9,7 +9,7 @@ import { fieldManager, reconcileServiceClass } from './reconcile.ts'
 
 /** Call before the manager starts: caches cannot be added later. */
 export function createServiceClassController(parts: DataServicesParts): ControllerDefinition {
-  const { manager, events, clock, servers, instancesOf, bucketsOf } = parts
+  const { manager, events, clock, servers, looks, instancesOf, bucketsOf } = parts
   const { client } = manager
   const cache = manager.cache(serviceClass)
   const status = createStatusWriter({ type: serviceClass, fieldManager, client, cache, events })
@@ -22,6 +22,6 @@ export function createServiceClassController(parts: DataServicesParts): Controll
       watches(serviceInstance, ({ spec }) => [{ name: spec.class }], { predicate: ({ new: present }) => present === undefined }),
       watches(bucket, ({ spec }) => [{ name: spec.class }], { predicate: ({ new: present }) => present === undefined }),
     ],
-    reconcile: context => reconcileServiceClass({ cache, servicesOf, client, status, servers, clock }, context),
+    reconcile: context => reconcileServiceClass({ cache, servicesOf, client, status, servers, looks, clock }, context),
   }
 }

@@ -8,6 +8,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Looks } from '../looks/looks.ts'
 import { leave } from '../providers/by-type.ts'
 import { troubleOf } from '../server-error.ts'
 import type { Servers } from '../servers.ts'
@@ -22,6 +23,7 @@ export type ServiceClassDeps = {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly status: StatusWriter<ServiceClass>
   readonly servers: Servers
+  readonly looks: Pick<Looks, 'at'>
   readonly clock: Clock
 }
 
@@ -35,7 +37,8 @@ async function keep(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise
   const facts = await gather(deps, serviceClass)
   const decision = decide(facts)
   await deps.status.write(serviceClass, nextStatus(facts, decision, deps.clock.now()))
-  return requeueAfter(decision.refusal === undefined ? askAgainMilliseconds : troubledMilliseconds)
+  const again = facts.seen?.restMilliseconds ?? askAgainMilliseconds
+  return requeueAfter(decision.refusal === undefined ? again : troubledMilliseconds)
 }
 
 async function end(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise<Outcome | undefined> {

@@ -1,9 +1,11 @@
 // Whether a ServiceInstance is to be made, and as what. Pure.
 import { foreignExtensions, type Plan } from '../../api/services/offer.ts'
+import { defaultConnections } from '../../api/services/service-class.ts'
 import { serviceInstanceReasons as reasons, type ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { instanceId } from '../adapters/postgresql/identifiers.ts'
+import { type FoundDatabase, isAsWanted } from '../adapters/postgresql/instances.ts'
 import { offerTo } from '../offer.ts'
 import type { Facts } from './gather.ts'
 
@@ -38,4 +40,14 @@ export function decide({ instance, tenant, serviceClass }: Facts): Decision {
 export function wasProvisioned({ status }: ServiceInstance): boolean {
   const condition = findCondition(status?.conditions, 'Provisioned')
   return condition?.status === 'True' || condition?.reason === reasons.instanceMissing
+}
+
+/** Of one login at a time. */
+export function connectionsOf({ limits }: Plan): number {
+  return limits.connections ?? defaultConnections
+}
+
+/** Whether the database that a look found is as the decision wants it. */
+export function isAtRest(found: FoundDatabase | undefined, { plan }: { readonly plan: Plan }): boolean {
+  return found !== undefined && isAsWanted(found, { connections: connectionsOf(plan) })
 }

@@ -15,7 +15,7 @@ const byNamespace = 'service-instance/namespace'
 
 /** Call before the manager starts: caches cannot be added later. */
 export function createServiceInstanceController(parts: DataServicesParts): ControllerDefinition {
-  const { manager, events, clock, servers, usage, instancesOf, bindingsOf } = parts
+  const { manager, events, clock, servers, looks, instancesOf, bindingsOf } = parts
   const { client } = manager
   const cache = manager.cache(serviceInstance)
   cache.addIndex(byNamespace, ({ metadata }) => [metadata.namespace ?? ''])
@@ -23,7 +23,7 @@ export function createServiceInstanceController(parts: DataServicesParts): Contr
   const status = createStatusWriter({ type: serviceInstance, fieldManager, client, cache, events, eventsOn })
   const classes = manager.cache(serviceClass)
   const tenantsOf = tenantsByNamespace(manager.cache(tenant))
-  const deps = { cache, classes, tenantsOf, bindingsOf, client, status, servers, usage, clock }
+  const deps = { cache, classes, tenantsOf, bindingsOf, client, status, servers, looks, clock }
   return {
     name: 'service-instance',
     for: serviceInstance,

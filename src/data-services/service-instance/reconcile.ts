@@ -3,7 +3,6 @@
 // when no ServiceBinding uses it any more, and by the name that the status has.
 
 import type { Plan } from '../../api/services/offer.ts'
-import { defaultConnections } from '../../api/services/service-class.ts'
 import { instanceFinalizer } from '../../api/services/service-finalizers.ts'
 import {
   serviceInstanceReasons as reasons,
@@ -24,7 +23,7 @@ import { inUse, isSettled, unreadiness } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
 import type { OpenDatabases } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
-import { type Decision, decide } from './decide.ts'
+import { connectionsOf, type Decision, decide, isAtRest } from './decide.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type PlanStand, planStand } from './plan.ts'
 import { nextStatus, type Observation, standBefore } from './status.ts'
@@ -34,13 +33,13 @@ export type ServiceInstanceDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly status: StatusWriter<ServiceInstance>
   readonly servers: DataServicesParts['servers']
-  readonly usage: DataServicesParts['usage']
+  readonly looks: DataServicesParts['looks']
   readonly clock: Clock
 }
 
 export const fieldManager = 'sekisho.dev/service-instance'
-/** The size is looked at again: one query for all instances of a server. */
-const measureMilliseconds = 60_000
+/** It is looked at again, with all others of its server when nothing changed. */
+const lookMilliseconds = 60_000
 const retryMilliseconds = 10_000
 /** Databases without a ServiceInstance that one server keeps for one tenant. */
 const maxKept = 10
@@ -75,9 +74,12 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
         })
   const version = facts.serviceClass?.status?.version
   const attempt = async (on: ServiceInstance): Promise<Attempt> => {
-    const observation = await provision(deps, { instance: on, opened, decision })
+    const seen = isSettled(on) ? await deps.looks.at(on.spec.class) : undefined
+    const rests = isAtRest(seen?.database(id), decision)
+    const observation = await provision(deps, { instance: on, opened, decision, rests })
     const written = await write(on, { id, plan, ...(version && { version }), ...observation })
-    return { written, wait: observation.refusal === undefined ? measureMilliseconds : retryMilliseconds }
+    const again = (rests && seen?.restMilliseconds) || lookMilliseconds
+    return { written, wait: observation.refusal === undefined ? again : retryMilliseconds }
   }
   const { written, wait } = await attempt(begun)
   // The status says it before it is done.
@@ -97,7 +99,7 @@ async function refuse(deps: ServiceInstanceDeps, { instance, serviceClass }: Fac
   }
   const written = await attempt(instance)
   if (endsNow(written) && !endsNow(instance)) await attempt(written)
-  return id === undefined ? done : requeueAfter(measureMilliseconds)
+  return id === undefined ? done : requeueAfter(lookMilliseconds)
 }
 
 /** What the work resolves to, or why the server did not do it. */
@@ -116,14 +118,20 @@ function endsNow(instance: ServiceInstance): boolean {
   return standBefore(instance).standing === 'ended'
 }
 
-type Provision = { readonly instance: ServiceInstance; readonly opened: OpenDatabases; readonly decision: Kept }
+type Provision = {
+  readonly instance: ServiceInstance
+  readonly opened: OpenDatabases
+  readonly decision: Kept
+  /** Whether its database is as it is wanted. */
+  readonly rests: boolean
+}
 
 /** Makes it as it is wanted, or says why that was not possible. */
-async function provision(deps: ServiceInstanceDeps, { instance, opened, decision }: Provision): Promise<Observation> {
+async function provision(deps: ServiceInstanceDeps, { instance, opened, decision, rests }: Provision): Promise<Observation> {
   const { id, plan, extensions, mayCreate } = decision
   const made = await sayingTrouble(async (): Promise<Observation> => {
-    const wanted = { id, connections: plan.limits.connections ?? defaultConnections }
-    const lost = lostObservation(await ensureInstance(opened.server, wanted, mayCreate))
+    const wanted = { id, connections: connectionsOf(plan) }
+    const lost = rests ? undefined : lostObservation(await ensureInstance(opened.server, wanted, mayCreate))
     if (lost !== undefined) return lost
     const endpoint = { host: opened.host, port: opened.port }
     return { refusal: undefined, endpoint, ...(await keepToPlan(deps, { instance, opened, id, plan })) }
@@ -139,10 +147,10 @@ type Planned = { readonly instance: ServiceInstance; readonly opened: OpenDataba
 
 /** Ends writes once the status says so, and allows them when it fits again. */
 async function keepToPlan(
-  { usage, clock }: ServiceInstanceDeps,
+  { looks, clock }: ServiceInstanceDeps,
   { instance, opened: { server }, id, plan }: Planned,
 ): Promise<Pick<Observation, 'storage'> & { readonly stand: PlanStand }> {
-  const bytes = await usage(instance.spec.class, id)
+  const bytes = await looks.bytesOf(instance.spec.class, id)
   const said = standBefore(instance)
   // An object that is new, or of another generation, asks the server: what was kept can be over its plan.
   const isEnded = said.standing === 'ended' || (!isSettled(instance) && (await haveEnded(server, id)))
@@ -185,7 +193,7 @@ async function end(deps: ServiceInstanceDeps, instance: ServiceInstance): Promis
     const refusal = await endOnServer(deps, facts, opened, id)
     if (refusal !== undefined) {
       await write(refusal)
-      return requeueAfter(measureMilliseconds)
+      return requeueAfter(lookMilliseconds)
     }
   } catch (error) {
     const { kind, message } = troubleOf(error)

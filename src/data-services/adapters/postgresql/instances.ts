@@ -4,7 +4,7 @@
 // with its rights.
 import { type InstanceNames, namesOf, ownLogin, quoted, tenantMark } from './identifiers.ts'
 import { membersOf, rolesOf } from './memberships.ts'
-import { codeOf, inTransaction, type Server, type Session } from './server.ts'
+import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, dropRole } from './task.ts'
 
 export type WantedInstance = {
@@ -14,12 +14,18 @@ export type WantedInstance = {
 }
 /** `missing`: it is not there, and must not be made anew. `foreign`: a database of this name is not the platform's. */
 export type Ensured = 'made' | 'present' | 'missing' | 'foreign'
-type Found = { readonly own: boolean; readonly mark: string | null; readonly connectionLimit: number; readonly isOpen: boolean }
+/** What a database is compared by. `mark`: the beginning of the comment on it. */
+export type FoundDatabase = {
+  readonly own: boolean
+  readonly mark: string | null
+  readonly connectionLimit: number
+  readonly isOpen: boolean
+}
 
-/** `query_canceled`, by the time limit of a statement: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const canceled = '57014'
-const measureOneMilliseconds = 500
-const measureMilliseconds = 5_000
+/** Of `pg_database`. */
+export const foundColumns = `pg_get_userbyid(datdba) = current_user AS own, left(shobj_description(oid, 'pg_database'), 100) AS mark,
+  datconnlimit AS "connectionLimit", has_database_privilege('public', oid, 'CONNECT') AS "isOpen"`
+
 /** The comment on a database that is complete; anybody on the server can read it. */
 const completeMark = 'sekisho'
 /** The beginning of the comment on one that was kept; then what stands for its Tenant, and since when. */
@@ -31,7 +37,7 @@ const keptMark = 'sekisho kept '
  */
 export async function ensureInstance(server: Server, wanted: WantedInstance, mayCreate: boolean): Promise<Ensured> {
   const names = namesOf(wanted.id)
-  const limit = wanted.connections * 2
+  const limit = connectionLimitOf(wanted)
   const found = await server.asAdministrator(session => findDatabase(session, names.database))
   if (found !== undefined && !found.own) return 'foreign'
   if (found === undefined && !mayCreate) return 'missing'
@@ -55,8 +61,18 @@ export async function ensureInstance(server: Server, wanted: WantedInstance, may
   return 'made'
 }
 
-function isComplete({ mark: found }: Found): boolean {
+function isComplete({ mark: found }: FoundDatabase): boolean {
   return found === completeMark || found?.startsWith(keptMark) === true
+}
+
+/** So that two slots fit. */
+function connectionLimitOf({ connections }: Pick<WantedInstance, 'connections'>): number {
+  return connections * 2
+}
+
+/** Whether `ensureInstance` would change nothing. Pure. */
+export function isAsWanted(found: FoundDatabase, wanted: Pick<WantedInstance, 'connections'>): boolean {
+  return found.own && found.mark === completeMark && found.connectionLimit === connectionLimitOf(wanted) && !found.isOpen
 }
 
 /** `text` has no quotes. */
@@ -90,14 +106,9 @@ export function keepInstance(server: Server, id: string, { tenantUid, most, sinc
   )
 }
 
-async function findDatabase(session: Session, database: string): Promise<Found | undefined> {
-  const rows = await session.query<Found>(
-    `SELECT pg_get_userbyid(datdba) = current_user AS own, shobj_description(oid, 'pg_database') AS mark,
-       datconnlimit AS "connectionLimit", has_database_privilege('public', oid, 'CONNECT') AS "isOpen"
-     FROM pg_database WHERE datname = $1`,
-    [database],
-  )
-  return rows[0]
+async function findDatabase(session: Session, database: string): Promise<FoundDatabase | undefined> {
+  const [found] = await session.query<FoundDatabase>(`SELECT ${foundColumns} FROM pg_database WHERE datname = $1`, [database])
+  return found
 }
 
 async function limitConnections(session: Session, database: string, limit: number): Promise<void> {
@@ -180,36 +191,4 @@ async function loginsOf(session: Session, { owner, reader, remover }: InstanceNa
   const names = new Set<string>()
   for (const role of [owner, reader, remover]) for (const { name } of await membersOf(session, role, ownLogin)) names.add(name)
   return names
-}
-
-/**
- * Bytes of each database that is there. One query for all, which takes as long as they have files. When that takes too long, one
- * for each: a database with so many files that they cannot be counted is left out, and keeps nobody else from being measured.
- */
-export async function measure(server: Server, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const all = await sizesOf(server, ids, measureMilliseconds)
-  if (all !== undefined) return all
-  const sizes = new Map<string, number>()
-  for (const id of ids)
-    for (const [name, bytes] of (await sizesOf(server, [id], measureOneMilliseconds)) ?? []) sizes.set(name, bytes)
-  return sizes
-}
-
-/** Undefined when it takes too long. */
-async function sizesOf(server: Server, ids: readonly string[], milliseconds: number) {
-  try {
-    return await server.asAdministrator(session =>
-      inTransaction(session, async () => {
-        await session.query(`SET LOCAL statement_timeout = ${milliseconds}`)
-        const rows = await session.query<{ name: string; bytes: string }>(
-          'SELECT datname AS name, pg_database_size(oid)::text AS bytes FROM pg_database WHERE datname = ANY ($1)',
-          [ids],
-        )
-        return new Map(rows.map(row => [row.name, Number(row.bytes)]))
-      }),
-    )
-  } catch (error) {
-    if (codeOf(error) !== canceled) throw error
-    return undefined
-  }
 }

@@ -59,6 +59,7 @@ test.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')(
     const { server, instance } = await startServer()
     const [taker, other] = [await instance('taker'), await instance('other')]
     expect(await closeLockTakers(server)).toEqual([])
+    const followed = server.changes.follow()
     const { client: present } = await other.connect()
     for (const _ of ['once', 'again']) {
       const { client, ended } = await taker.connect()
@@ -66,6 +67,7 @@ test.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')(
       await expect(other.connect()).rejects.toMatchObject({ code: '53200' })
       expect(await closeLockTakers(server)).toEqual([taker.name])
       await ended
+      expect([taker.name, other.name].map(followed.has)).toEqual([true, false])
       await waitUntil('room for locks', () => present.query('SELECT pg_advisory_lock(1)').then(() => true))
       await expect(taker.connect()).rejects.toMatchObject({ code: '28000' })
       expect(await liveLogins(server, [taker.name, other.name])).toEqual(new Map([[other.name, 1]]))

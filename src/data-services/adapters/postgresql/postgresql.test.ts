@@ -6,8 +6,9 @@ import { SecretString } from '../../../lib/secret-string.ts'
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { judge } from '../../proofs/judge.ts'
 import { instanceId, loginName, namesOf } from './identifiers.ts'
-import { dropInstance, ensureExtensions, ensureInstance, measure } from './instances.ts'
+import { dropInstance, ensureExtensions, ensureInstance, isAsWanted } from './instances.ts'
 import { type Access, actsAs, dropLogin, ensureLogin, liveLogins } from './logins.ts'
+import { lookAt, measure } from './look.ts'
 import { observe } from './proof.ts'
 import { type Credential, connectServer, type Server } from './server.ts'
 import { checkServer } from './server-check.ts'
@@ -260,11 +261,29 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a shared serve
     expect(await asAdmin(`SELECT rolname FROM pg_roles WHERE rolname LIKE 't\\_%'`)).toEqual([])
   })
 
-  test('sizes of many come in one query', async () => {
-    const { id } = await instance()
-    const sizes = await measure(server, [id, 'sabsent'])
-    expect([...sizes.keys()]).toEqual([id])
-    expect(sizes.get(id)).toBeGreaterThan(1_000_000)
+  test('one look says what the server is, and of all that is asked about whether it is as wanted, and its size', async () => {
+    const [{ id, credential }, changed] = [await instance(), await instance('ReadOnly')]
+    await asAdmin(`ALTER ROLE ${changed.credential.username} NOLOGIN`)
+    await asAdmin(`ALTER DATABASE ${changed.id} CONNECTION LIMIT 7`)
+    const followed = server.changes.follow()
+    const look = await lookAt(server, { ids: [id, changed.id, 'sabsent'], withSizes: true })
+    expect(look?.server).toEqual(await checkServer(server))
+    const ofWanted = (name: string) => {
+      const found = look?.databases.get(name)
+      return found && isAsWanted(found, { connections: 5 })
+    }
+    expect([id, changed.id, 'sabsent'].map(ofWanted)).toEqual([true, false, undefined])
+    expect([credential, changed.credential].map(({ username }) => look?.logins.has(username))).toEqual([true, false])
+    expect([...(look?.sizes?.keys() ?? [])].toSorted()).toEqual([id, changed.id].toSorted())
+    expect(look?.sizes?.get(id)).toBeGreaterThan(1_000_000)
+    expect(await measure(server, [id, changed.id, 'sabsent'])).toEqual(look?.sizes)
+    // To look changes nothing; what changes something says so.
+    expect([id, credential.username].map(followed.has)).toEqual([false, false])
+    await ensureInstance(server, { id, connections: 5 }, true)
+    expect(followed.has(id)).toBe(false)
+    await ensureInstance(server, { id, connections: 6 }, true)
+    await dropLogin(server, id, credential.username)
+    expect([id, credential.username, changed.id].map(followed.has)).toEqual([true, true, false])
   })
 
   test('nothing of an instance is left, also under an open session', async () => {

@@ -13,31 +13,32 @@ export type ServerFacts = {
   readonly open: readonly string[]
 }
 
+export const serverColumns = `split_part(current_setting('server_version'), ' ', 1) AS version,
+  current_setting('server_version_num')::int AS "versionNumber",
+  (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS "isSuperuser",
+  NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off' AS "acceptsWrites"`
+/** The names of the databases, at most ten, that everybody with a login can enter. */
+export const openDatabases = `SELECT datname::text AS name FROM pg_database
+  WHERE datallowconn AND has_database_privilege('public', oid, 'CONNECT') ORDER BY 1 LIMIT 10`
+
 const ownDatabases = ['postgres', 'template1']
 
 /** Closes the server's own two databases to everybody, which PostgreSQL does not do by itself, and says what the server is. */
 export function checkServer(server: Server): Promise<ServerFacts> {
   return server.asAdministrator(async session => {
-    const [facts] = await session.query<Omit<ServerFacts, 'open'>>(
-      `SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_setting('server_version_num')::int AS "versionNumber",
-         (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS "isSuperuser",
-         NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off' AS "acceptsWrites"`,
-    )
+    const [facts] = await session.query<Omit<ServerFacts, 'open'>>(`SELECT ${serverColumns}`)
     if (facts === undefined) throw new Error('the server did not describe itself')
     if (facts.isSuperuser && facts.acceptsWrites) await closeOwnDatabases(session)
-    return { ...facts, open: await openDatabases(session) }
+    return { ...facts, open: await namesOfOpen(session) }
   })
 }
 
-async function openDatabases(session: Session): Promise<readonly string[]> {
-  const rows = await session.query<{ name: string }>(
-    `SELECT datname AS name FROM pg_database WHERE datallowconn AND has_database_privilege('public', oid, 'CONNECT') ORDER BY 1 LIMIT 10`,
-  )
-  return rows.map(row => row.name)
+async function namesOfOpen(session: Session): Promise<readonly string[]> {
+  return (await session.query<{ name: string }>(openDatabases)).map(row => row.name)
 }
 
 async function closeOwnDatabases(session: Session): Promise<void> {
-  const open = new Set(await openDatabases(session))
+  const open = new Set(await namesOfOpen(session))
   for (const database of ownDatabases)
     if (open.has(database)) await session.query(`REVOKE ALL ON DATABASE ${quoted(database)} FROM PUBLIC`)
 }

@@ -3,6 +3,7 @@
 import pg from 'pg'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
+import { type Changes, createChanges, namedIn } from './changes.ts'
 
 export type Credential = { readonly username: string; readonly password: SecretString }
 /** `tls`: the authority in PEM, or undefined for those that the system trusts. Without `tls` nothing is encrypted. */
@@ -13,7 +14,17 @@ export type Session = {
   readonly query: <R extends object = Record<string, unknown>>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
 }
 
+/** What statements are for: the look at the whole server; one instance, login or class; trying a login; the guard of the locks. */
+export const purposes = ['look', 'administrator', 'login', 'guard'] as const
+export type Purpose = (typeof purposes)[number]
+/** Called for each statement. */
+export type CountStatement = (purpose: Purpose) => void
+
 export type Server = {
+  /** A session of the administrator for the look at the whole server, closed afterwards. Rejects as `asAdministrator` does. */
+  readonly asLook: <T>(work: (session: Session) => Promise<T>) => Promise<T>
+  /** What the administrator's statements named. */
+  readonly changes: Pick<Changes, 'follow'>
   /** A session of the administrator in its own database, or in the one named. Rejects with `unavailable`, or what `work` does. */
   readonly asAdministrator: <T>(work: (session: Session) => Promise<T>, database?: string) => Promise<T>
   /** A session of a login, closed afterwards. Rejects with the driver's error. */
@@ -28,6 +39,9 @@ const connectMilliseconds = 5_000
 const statementMilliseconds = 20_000
 /** The server cancels its own statements; this is for a server that no longer answers. */
 const unansweredMilliseconds = 22_000
+/** A look at the whole server is asked again without what takes long. */
+const lookMilliseconds = 5_000
+const unansweredLookMilliseconds = 7_000
 /** At rest no session is left open. */
 const idleMilliseconds = 30_000
 /** Tenants can lock roles, by grants that they make in open transactions: the administrator waits for none of them. */
@@ -36,7 +50,11 @@ const administrators = 4
 const administrationDatabase = 'postgres'
 
 /** Connects when first used. */
-export function connectServer(address: ServerAddress, administrator: Credential): Server {
+export function connectServer(
+  address: ServerAddress,
+  administrator: Credential,
+  count: CountStatement = () => undefined,
+): Server {
   const { host, port, tls } = address
   const ssl = tls === undefined ? false : { rejectUnauthorized: true, ...(tls.ca !== undefined && { ca: tls.ca }) }
   const settings = (credential: Credential, database: string): pg.ClientConfig => ({
@@ -60,30 +78,72 @@ export function connectServer(address: ServerAddress, administrator: Credential)
   // A session that breaks while nobody uses it is replaced by the next one; a broken statement rejects.
   pool.on('error', () => undefined)
   const guard = keptSession(asAdmin(administrationDatabase))
+  const changes = createChanges()
+  const counted = countedBy(count)
+  const changing = changingBy(changes)
   let closed: Promise<void> | undefined
   return {
-    async asAdministrator(work, database) {
-      if (database !== undefined) return withClient(asAdmin(database), work, unreachable)
-      const client = await pool.connect().catch(unreachable)
-      try {
-        const result = await work(sessionOf(client))
-        client.release()
-        return result
-      } catch (error) {
-        // Closing the session ends its transaction.
-        client.release(true)
-        throw error
-      }
+    changes,
+    asAdministrator: (given, database) =>
+      changing(counted('administrator', given), async work => {
+        if (database !== undefined) return withClient(asAdmin(database), work, unreachable)
+        const client = await pool.connect().catch(unreachable)
+        try {
+          const result = await work(sessionOf(client))
+          client.release()
+          return result
+        } catch (error) {
+          // Closing the session ends its transaction.
+          client.release(true)
+          throw error
+        }
+      }),
+    asLook(work) {
+      const limits = { statement_timeout: lookMilliseconds, query_timeout: unansweredLookMilliseconds }
+      return withClient({ ...asAdmin(administrationDatabase), ...limits }, counted('look', work), unreachable)
     },
     asLogin: (credential, database, work) =>
-      withClient(settings(credential, database), work, error => {
+      withClient(settings(credential, database), counted('login', work), error => {
         throw error
       }),
-    asGuard: guard.use,
+    asGuard: (begin, given) => changing(counted('guard', given), work => guard.use(counted('guard', begin), work)),
     close() {
       closed ??= Promise.all([pool.end(), guard.end()]).then(() => undefined)
       return closed
     },
+  }
+}
+
+type Work<T> = (session: Session) => Promise<T>
+
+/** Work whose statements are counted for this purpose. */
+function countedBy(count: CountStatement) {
+  return <T>(purpose: Purpose, work: Work<T>): Work<T> =>
+    ({ query }) =>
+      work({
+        query(sql, values) {
+          count(purpose)
+          return query(sql, values)
+        },
+      })
+}
+
+/** Does work that may change something, and notes what when it is over: whatever it was in the middle of has ended then. */
+function changingBy({ note }: Pick<Changes, 'note'>) {
+  return async <T>(work: Work<T>, run: (work: Work<T>) => Promise<T>): Promise<T> => {
+    const names = new Set<string>()
+    const naming: Work<T> = ({ query }) =>
+      work({
+        query(sql, values) {
+          for (const name of namedIn(sql)) names.add(name)
+          return query(sql, values)
+        },
+      })
+    try {
+      return await run(naming)
+    } finally {
+      note(names)
+    }
   }
 }
 
