@@ -38,7 +38,7 @@ export function createDataServicesApp({ manager, kube, clock, log }: DataService
   manager.add(createServiceInstanceController(parts))
   manager.add(createBucketController(parts))
   manager.add(createServiceBindingController(parts))
-  const lockGuard = createLockGuard({ servers: parts.servers, manager, clock, log })
+  const lockGuard = createLockGuard({ ...parts, manager, log })
   return {
     async start() {
       lockGuard.start()

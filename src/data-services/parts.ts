@@ -7,6 +7,7 @@ import type { Manager } from '../kube/manager.ts'
 import type { EventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type BucketUsage, createBucketUsage } from './bucket-usage.ts'
+import { type ClosedLogins, createClosedLogins } from './lock-guard.ts'
 import { createServers, type Servers } from './servers.ts'
 import { createUsage, type Usage } from './usage.ts'
 
@@ -18,6 +19,7 @@ export type GivenParts = {
 
 export type DataServicesParts = GivenParts & {
   readonly servers: Servers
+  readonly closedLogins: ClosedLogins
   readonly usage: Usage
   readonly bucketUsage: BucketUsage
   /** The ServiceInstances of the class of this name. */
@@ -44,6 +46,7 @@ export function createParts(given: GivenParts): DataServicesParts {
   return {
     ...given,
     servers,
+    closedLogins: createClosedLogins(),
     usage: createUsage({ servers, instancesOf, clock: given.clock }),
     bucketUsage: createBucketUsage({ servers, clock: given.clock }),
     instancesOf,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { serviceBinding } from '../../api/services/service-binding.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { isDue } from '../slots/slots.ts'
-import { drainingOf, restMilliseconds } from './decide.ts'
+import { drainingOf, restMilliseconds, successorFrom } from './decide.ts'
 import { heldAnnotation } from './desired.ts'
 import type { Facts } from './gather.ts'
 
@@ -48,4 +48,19 @@ test('what drains can end when it is due, but never what the Secret holds', () =
   expect(drained('a')).toEqual([])
   const [slot] = drained('b')
   expect(slot && [isDue(slot, now), isDue(slot, at(-2))]).toEqual([true, false])
+})
+
+test('a credential that was closed has its successor at once; one that is closed again within the hour, ten minutes later', () => {
+  const ended = (minutes: number, cause?: 'LockTableFilled') => ({
+    slot: 'a' as const,
+    issuedAt: at(-99).toISOString(),
+    endedAt: at(minutes).toISOString(),
+    ...(cause && { cause }),
+  })
+  const closed = (minutes: number) => ended(minutes, 'LockTableFilled')
+  expect(successorFrom(undefined)).toBeUndefined()
+  expect(successorFrom([closed(-1)])).toBeUndefined()
+  expect(successorFrom([closed(-1), ended(-2), closed(-60.9)])).toEqual(at(9))
+  expect(successorFrom([closed(-1), closed(-61)])).toBeUndefined()
+  expect(successorFrom([ended(-1), ended(-2)])).toBeUndefined()
 })

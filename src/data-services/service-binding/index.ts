@@ -7,15 +7,20 @@ import { serviceClass } from '../../api/services/service-class.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
 import { createStatusWriter } from '../../controllers/kit/status-writer.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
+import { slotNames } from '../credentials/credentials.ts'
+import { principalOf } from '../credentials/principal.ts'
 import type { DataServicesParts } from '../parts.ts'
 import { fieldManager } from './issue.ts'
 import { reconcileServiceBinding } from './reconcile.ts'
 
+const byLogin = 'service-binding/login'
+
 /** Call before the manager starts: caches cannot be added later. */
 export function createServiceBindingController(parts: DataServicesParts): ControllerDefinition {
-  const { manager, events, clock, servers, instancesOf, bucketsOf, bindingsOf } = parts
+  const { manager, events, clock, servers, closedLogins, instancesOf, bucketsOf, bindingsOf } = parts
   const { client } = manager
   const cache = manager.cache(serviceBinding)
+  cache.addIndex(byLogin, binding => slotNames.map(slot => principalOf(binding, slot)))
   const instances = manager.cache(serviceInstance)
   const buckets = manager.cache(bucket)
   const classes = manager.cache(serviceClass)
@@ -33,6 +38,12 @@ export function createServiceBindingController(parts: DataServicesParts): Contro
         ...instancesOf(name).flatMap(ofInstance),
         ...bucketsOf(name).flatMap(ofBucket),
       ]),
+      {
+        attach: (_source, enqueue) =>
+          closedLogins.onSaid(login => {
+            for (const binding of cache.byIndex(byLogin, login)) enqueue(keyOf(binding), { initial: false })
+          }),
+      },
     ],
     reconcile: context => reconcileServiceBinding(deps, context),
   }

@@ -23,7 +23,7 @@ import { type Credentials, slotNames } from '../credentials/credentials.ts'
 import { credentialsOf } from '../credentials/of-binding.ts'
 import { principalOf } from '../credentials/principal.ts'
 import { troubleOf } from '../server-error.ts'
-import { delivered, isDue, isHeld, nextStep, type Slot, type Step } from '../slots/slots.ts'
+import { delivered, isDue, isHeld, lostSlots, nextStep, type Slot, type Step } from '../slots/slots.ts'
 import { decide, drainingOf, heldOf, isAwaited, isOwn, type Ready, restMilliseconds, slotFactsOf, slotsOf } from './decide.ts'
 import { versionOf } from './desired.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
@@ -98,8 +98,10 @@ type Taken = { readonly binding: ServiceBinding; readonly outcome: Outcome | und
 /** One step. Its outcome is undefined when there may be another one. Rejects with errors of the server and of the API server. */
 async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promise<Taken> {
   const credentials = credentialsOf(ready.opened, facts.binding, ready.id)
-  const step = nextStep(slotFactsOf(facts, ready, { ...(await credentials.look()), now: deps.clock.now() }))
   const slots = slotsOf(facts.binding)
+  const seen = await credentials.look()
+  const closed = await closedOf(credentials, lostSlots({ slots, live: seen.live }))
+  const step = nextStep(slotFactsOf(facts, ready, { ...seen, closed, now: deps.clock.now() }))
   switch (step.kind) {
     case 'record':
       return goOn(await report(deps, facts, { slots: step.slots }))
@@ -111,6 +113,13 @@ async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promi
     case 'wait':
       return rest(deps, facts, ready, step)
   }
+}
+
+/** Of those that are lost: at rest the server is not asked. */
+async function closedOf({ isClosed }: Credentials, lost: readonly Slot[]): Promise<ReadonlySet<SlotName>> {
+  const closed = new Set<SlotName>()
+  for (const { slot } of lost) if (await isClosed(slot)) closed.add(slot)
+  return closed
 }
 
 const goOn = (binding: ServiceBinding): Taken => ({ binding, outcome: undefined })
