@@ -65,7 +65,8 @@ function attempt(scene: Scene, what: string, requests: readonly StoreRequest[], 
       if (answers.some(({ status }) => status >= 500)) return unclear(said)
       const { status, keys } = await contents(scene)
       if (status !== 200 && status !== 404) return unclear(`acme lists its bucket: ${status}`)
-      if (keys.length !== 1 || keys[0] !== treasure) return succeeded(`the bucket of acme has ${keys.join(', ') || 'nothing'}: ${said}`)
+      if (keys.length !== 1 || keys[0] !== treasure)
+        return succeeded(`the bucket of acme has ${keys.join(', ') || 'nothing'}: ${said}`)
       return stopped('data service', `the bucket of acme is as it was; the store answered ${said}`)
     },
   }

@@ -25,7 +25,9 @@ const kinds = {
 } as const
 export type ServiceType = keyof typeof kinds
 
-type Listed = { readonly items: readonly { readonly metadata: { readonly name: string }; readonly spec: { readonly type: string } }[] }
+type Listed = {
+  readonly items: readonly { readonly metadata: { readonly name: string }; readonly spec: { readonly type: string } }[]
+}
 
 /** The ServiceClass for services of this type; undefined when the platform offers none, as on a machine without PostgreSQL. */
 export async function classOf({ admin }: World, type: ServiceType): Promise<string | undefined> {

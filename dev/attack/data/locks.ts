@@ -68,16 +68,25 @@ async function fill({ own, others }: Scene): Promise<Verdict> {
     if (answer === undefined) return unclear('the table of locks has room for two million')
     const isFull = answer === tableIsFull
     const out = await Promise.race([ended, after(outSeconds * 1000)])
-    const refusal = await waitUntil('another tenant to log in', async () => (await refusalOf(others)) === undefined || undefined, {
-      timeoutMilliseconds: outSeconds * 1000,
-    }).then(
+    const refusal = await waitUntil(
+      'another tenant to log in',
+      async () => (await refusalOf(others)) === undefined || undefined,
+      {
+        timeoutMilliseconds: outSeconds * 1000,
+      },
+    ).then(
       () => undefined,
       (error: unknown) => messageOf(error),
     )
     if (refusal !== undefined) return succeeded(`acme cannot log in ${seconds(performance.now()).toFixed(1)} s later: ${refusal}`)
     if (out === undefined) return succeeded(`the session still has its locks ${outSeconds} s later`)
-    const measured = [`the session was out after ${seconds(out).toFixed(1)} s, acme in after ${seconds(performance.now()).toFixed(1)} s`]
-    return { ...stopped('data service', `${isFull ? 'the table was full' : `the session ended (${answer})`}; ${measured[0]}`), measured }
+    const measured = [
+      `the session was out after ${seconds(out).toFixed(1)} s, acme in after ${seconds(performance.now()).toFixed(1)} s`,
+    ]
+    return {
+      ...stopped('data service', `${isFull ? 'the table was full' : `the session ended (${answer})`}; ${measured[0]}`),
+      measured,
+    }
   } finally {
     await client.end().catch(() => undefined)
   }

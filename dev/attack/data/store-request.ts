@@ -51,7 +51,10 @@ export function signedRequest(
   const lines = Object.entries(signed).map(([name, value]) => `${name}:${value}\n`)
   const request = [method, path, search, lines.join(''), names, sha256(body)].join('\n')
   const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(request)].join('\n')
-  const signingKey = scope.reduce<string | Buffer>((last, part) => hmac(last, part), `AWS4${valueIn(credential, 'secret-access-key')}`)
+  const signingKey = scope.reduce<string | Buffer>(
+    (last, part) => hmac(last, part),
+    `AWS4${valueIn(credential, 'secret-access-key')}`,
+  )
   const signature = hmac(signingKey, text).toString('hex')
   const authorization = `AWS4-HMAC-SHA256 Credential=${valueIn(credential, 'access-key-id')}/${scope.join('/')}, SignedHeaders=${names}, Signature=${signature}`
   return { url: `${origin}${path}${search === '' ? '' : `?${search}`}`, headers: { ...signed, authorization } }
