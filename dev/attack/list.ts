@@ -13,6 +13,7 @@ import { secretReadAttacks } from './cluster/read-secrets.ts'
 import { readAttacks } from './cluster/reads.ts'
 import { rightsAttacks } from './cluster/rights.ts'
 import { serviceAttacks } from './cluster/services.ts'
+import { dataServiceAttacks } from './data/data-services.ts'
 import { buildAttacks } from './deputies/builds.ts'
 import { builtCommitAttacks } from './deputies/built-commits.ts'
 import { deputyAttacks } from './deputies/deputies.ts'
@@ -108,6 +109,7 @@ export const attacks: readonly Attack[] = [
   ...builtCommitAttacks,
   ...takeoverAttacks,
   ...haltedPersonAttacks,
+  ...dataServiceAttacks,
   ...wallAttacks,
   ...floodAttacks,
   ...canaryAttacks,

@@ -15,6 +15,8 @@ export const layers = {
   'token desk':
     'The token desk does not issue a token, or the git proxy passes nothing on (400, 401, 403, 404 or 429 with an error of its own).',
   controller: 'A controller refuses in the conditions of the object, and creates nothing for it.',
+  'data service':
+    'The server of a service refuses, or data services end the credential: what others have there is as it was, and they go on.',
   kubelet: 'The node’s kubelet demands authentication or refuses (401, 403), or does not start a container.',
   bound: 'A documented bound held while more requests were sent than it allows.',
   absent: 'What the attempt looks for is not there: every place was read, and the count of places is in the evidence.',

@@ -47,7 +47,7 @@ export function createDataServicesApp({
   manager.add(createServiceInstanceController(parts))
   manager.add(createBucketController(parts))
   manager.add(createServiceBindingController(parts))
-  const lockGuard = createLockGuard({ servers: parts.servers, manager, clock, log })
+  const lockGuard = createLockGuard({ ...parts, manager, log })
   return {
     async start() {
       lockGuard.start()

@@ -2,28 +2,38 @@ import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { createFakeClock, settle } from '../lib/testing/fake-clock.ts'
 import type { Server } from './adapters/postgresql/server.ts'
-import { createLockGuard } from './lock-guard.ts'
+import { createClosedLogins, createLockGuard } from './lock-guard.ts'
 
 const round = 2_000
 
-function guardOf(answers: () => Promise<readonly string[]>, isLeader = () => true) {
+type Closing = (onClosed: (login: string) => void) => Promise<void>
+
+function guardOf(closing: Closing, isLeader = () => true) {
   const clock = createFakeClock()
   const said: object[] = []
-  const server = { asGuard: answers } as unknown as Server
+  const woken: string[] = []
+  const closedLogins = createClosedLogins()
+  closedLogins.onSaid(login => woken.push(login))
+  const server = {} as Server
   const every = () => [['shared', { type: 'postgresql', server }]] as never
   const log = { error: (fields: object) => said.push(fields) }
-  const guard = createLockGuard({ servers: { every }, manager: { isLeader }, clock, log })
-  return { guard, clock, said }
+  const closeTakers = (_: Server, onClosed: (login: string) => void) => closing(onClosed)
+  const guard = createLockGuard({ servers: { every }, closedLogins, manager: { isLeader }, clock, log, closeTakers })
+  return { guard, clock, said, woken }
 }
 
 test('a login that was closed is said; a server that is away, or had no room in time, is asked again without a word', async () => {
-  const answers: (() => Promise<readonly string[]>)[] = [
-    async () => ['l_taker'],
-    async () => Promise.reject(new AppError('unavailable', 'the server cannot be reached', { cause: new Error('gone') })),
-    async () => ['l_other'],
+  const away = () => new AppError('unavailable', 'the server cannot be reached', { cause: new Error('gone') })
+  const closings: Closing[] = [
+    async onClosed => onClosed('l_taker'),
+    async () => Promise.reject(away()),
+    async onClosed => {
+      onClosed('l_other')
+      throw away()
+    },
     async () => Promise.reject(new Error('a defect')),
   ]
-  const { guard, clock, said } = guardOf(async () => (await answers.shift()?.()) ?? [])
+  const { guard, clock, said, woken } = guardOf(async onClosed => closings.shift()?.(onClosed))
   guard.start()
   for (let rounds = 0; rounds < 5; rounds++) {
     await settle()
@@ -35,11 +45,12 @@ test('a login that was closed is said; a server that is away, or had no room in 
     { serviceClass: 'shared', login: 'l_other' },
     { error: 'a defect' },
   ])
+  expect(woken).toEqual(['l_taker', 'l_other'])
 })
 
 test('a process that does not lead closes nothing', async () => {
   const { guard, clock, said } = guardOf(
-    async () => ['l_taker'],
+    async onClosed => onClosed('l_taker'),
     () => false,
   )
   guard.start()

@@ -7,27 +7,49 @@ import { closeLockTakers } from './adapters/postgresql/lock-guard.ts'
 import { troubleOf } from './server-error.ts'
 import type { Servers } from './servers.ts'
 
+/** Logins that the guard has closed, for who makes their credentials anew. What nobody heard of, each look at a login finds. */
+export type ClosedLogins = {
+  readonly say: (login: string) => void
+  /** Call before the manager starts. */
+  readonly onSaid: (listener: (login: string) => void) => void
+}
+
+export function createClosedLogins(): ClosedLogins {
+  const listeners: ((login: string) => void)[] = []
+  return {
+    say(login) {
+      for (const listener of listeners) listener(login)
+    },
+    onSaid: listener => void listeners.push(listener),
+  }
+}
+
 export type LockGuardDeps = {
   readonly servers: Pick<Servers, 'every'>
+  readonly closedLogins: Pick<ClosedLogins, 'say'>
   readonly manager: Pick<Manager, 'isLeader'>
   readonly clock: Clock
   readonly log: Pick<Log, 'error'>
+  readonly closeTakers?: typeof closeLockTakers
 }
 
 /** While it lasts, nobody else can log in. */
 const everyMilliseconds = 2_000
 
-/** The ServiceBinding of a login that was closed gets another credential when it is looked at next, within ten minutes. */
-export function createLockGuard({ servers, manager: { isLeader }, clock, log }: LockGuardDeps): Periodic {
+/** The ServiceBinding of a login that was closed hears of it at once. */
+export function createLockGuard(deps: LockGuardDeps): Periodic {
+  const { servers, closedLogins, manager, clock, log, closeTakers = closeLockTakers } = deps
   const guard = async ([serviceClass, { server }]: ReturnType<typeof servers.every<'postgresql'>>[number]): Promise<void> => {
     try {
-      for (const login of await closeLockTakers(server))
+      await closeTakers(server, login => {
         log.error({ serviceClass, login }, 'a login was closed that had taken most locks of its server')
+        closedLogins.say(login)
+      })
     } catch (error) {
       // That a server is away says its class.
       if (troubleOf(error).kind === 'refused') throw error
     }
   }
   const work = () => Promise.all(servers.every('postgresql').map(guard))
-  return periodic({ name: 'guard of the locks of servers', everyMilliseconds, work, clock, log, enabled: isLeader })
+  return periodic({ name: 'guard of the locks of servers', everyMilliseconds, work, clock, log, enabled: manager.isLeader })
 }

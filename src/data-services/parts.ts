@@ -7,6 +7,7 @@ import type { Manager } from '../kube/manager.ts'
 import type { EventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type BucketUsage, createBucketUsage } from './bucket-usage.ts'
+import { type ClosedLogins, createClosedLogins } from './lock-guard.ts'
 import { createLooks, type Looks } from './looks/looks.ts'
 import type { StatementCounter } from './metrics.ts'
 import { createServers, type Servers } from './servers.ts'
@@ -21,6 +22,7 @@ export type GivenParts = {
 export type DataServicesParts = GivenParts & {
   readonly servers: Servers
   readonly looks: Looks
+  readonly closedLogins: ClosedLogins
   readonly bucketUsage: BucketUsage
   /** The ServiceInstances of the class of this name. */
   readonly instancesOf: (serviceClass: string) => readonly ServiceInstance[]
@@ -47,6 +49,7 @@ export function createParts(given: GivenParts): DataServicesParts {
     ...given,
     servers,
     looks: createLooks({ servers, instancesOf, clock: given.clock }),
+    closedLogins: createClosedLogins(),
     bucketUsage: createBucketUsage({ servers, clock: given.clock }),
     instancesOf,
     bucketsOf: serviceClass => buckets.byIndex(byClass, serviceClass),

@@ -33,6 +33,10 @@ export function isNotable(former: number | undefined, present: number): boolean 
   return former === undefined || Math.abs(former - present) > former * notable
 }
 
+/** A time of a status as it is written here, for comparing. */
+export const isoTimeOf = (time: string | undefined): string | undefined =>
+  time === undefined ? undefined : new Date(time).toISOString()
+
 /** Undefined when it need not be written. */
 export function storageAfter(former: number | string | undefined, bytes: number): string | undefined {
   const mebibytes = Math.max(1, Math.ceil(bytes / mebibyte))

@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
-import { secrets } from '../../src/api/builtin/index.ts'
+import { events as coreEvents, secrets } from '../../src/api/builtin/index.ts'
 import { dataServicesNamespace } from '../../src/api/names.ts'
 import { rolledOutAnnotation } from '../../src/api/services/binding-secret.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
@@ -287,6 +287,50 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     await on.touch(serviceBinding, 'shop')
     await on.drained()
     await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
+    expect(await query((await on.values())['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('a login that was closed for its locks is replaced at once and says why; closed again, it waits', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    on.startLockGuard()
+    const guards = `SELECT FROM pg_stat_activity WHERE application_name = 'sekisho-data-services' AND state = 'idle in transaction'`
+    await waitUntil('the guard looks', async () => (await asAdmin(guards)).length > 0 || undefined)
+    /** Resolves when the session was ended: what it took of a full table stays taken until then. */
+    const takeLocks = async (connectionString = ''): Promise<void> => {
+      const client = new pg.Client({ connectionString })
+      client.on('error', () => undefined)
+      const ended = new Promise<void>(resolve => client.on('end', resolve))
+      await client.connect()
+      const taken = client.query('SELECT count(pg_advisory_lock(n)) FROM generate_series(1, 1000000) n')
+      await expect(taken).rejects.toThrow()
+      await ended
+    }
+    const first = await on.values()
+    await takeLocks(first['uri'])
+    const replaced = await on.at(2)
+    expect(replaced.status?.ended).toMatchObject([{ slot: 'a', cause: 'LockTableFilled' }])
+    await expect(query(first['uri'] ?? '', 'SELECT 1')).rejects.toMatchObject({ code: /^28/ })
+    const said = await waitUntil('the Event', async () => {
+      const all = await on.client.list(coreEvents, { namespace: on.namespace })
+      return all.find(({ reason }) => reason === 'LockTableFilled')
+    })
+    expect(said).toMatchObject({ type: 'Warning', message: expect.stringContaining(first['username'] ?? '-') })
+
+    const second = await on.values()
+    await takeLocks(second['uri'])
+    const waiting = await on.ready('LockTableFilled')
+    const ready = await waitUntil('when another one is made', async () => {
+      const found = await on.client.get(serviceBinding, { namespace: on.namespace, name: 'shop' })
+      const condition = findCondition((found ?? waiting).status?.conditions, 'Ready')
+      return condition?.message.includes('made at ') ? condition : undefined
+    })
+    expect(ready.status).toBe('False')
+    on.later(10 * minute)
+    await on.touch(serviceBinding, 'shop')
+    await on.at(3)
     expect(await query((await on.values())['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 

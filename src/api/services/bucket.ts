@@ -184,6 +184,7 @@ export const bucket = defineKind({
             }),
           ),
           measuredAt: timestamp('When that was measured.'),
+          overSince: optional(timestamp('Since when it takes more than its plan has. Absent while it does not.')),
         },
         { description: 'What the bucket uses.' },
       ),
@@ -191,6 +192,7 @@ export const bucket = defineKind({
   },
   conditions: {
     Provisioned: 'The bucket exists in the store.',
+    WithinPlan: 'The objects take no more space than the plan has. Nothing keeps them from it.',
     Ready: 'Applications can use the bucket.',
   },
   reasons,

@@ -11,6 +11,10 @@ import { maxBindingName } from './binding-secret.ts'
 export const bindingAccesses = ['ReadWrite', 'ReadOnly', 'WriteOnly'] as const
 export type BindingAccess = (typeof bindingAccesses)[number]
 
+/** Why the platform ended a credential out of turn. */
+export const endCauses = ['LockTableFilled'] as const
+export type EndCause = (typeof endCauses)[number]
+
 /** The kinds of services that have credentials. */
 export const boundKinds = ['ServiceInstance', 'Bucket'] as const
 export type BoundKind = (typeof boundKinds)[number]
@@ -39,6 +43,8 @@ const reasons = defineReasons({
   },
   machine: {
     ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',
+    LockTableFilled:
+      'The platform closed the credential, because its sessions had taken most locks of the server, so that nobody else could log in. The message says when another one is made: at once, or after ten minutes when it happened before within an hour. Take fewer locks at a time.',
   },
   person: {
     InstanceNotFound: 'There is no ServiceInstance of the name in `spec.service`. The message says what to do.',
@@ -140,9 +146,9 @@ export const serviceBinding = defineKind({
         object(
           {
             slot: choice(['a', 'b'], { description: 'Which of the two.' }),
-            state: choice(['Making', 'Delivered', 'Draining'], {
+            state: choice(['Making', 'Delivered', 'Draining', 'Closed'], {
               description:
-                '`Making`: it is made on the server, and tried. `Delivered`: the Secret holds it. `Draining`: it was replaced, and ends at `until`.',
+                '`Making`: it is made on the server, and tried. `Delivered`: the Secret holds it. `Draining`: it was replaced, and ends at `until`. `Closed`: the platform closed it, and ends it next.',
             }),
             issuedAt: timestamp('When the platform began to make it.'),
             until: optional(timestamp('For `Draining`: when it ends.')),
@@ -159,6 +165,12 @@ export const serviceBinding = defineKind({
             slot: choice(['a', 'b'], { description: 'Which of the two it was.' }),
             issuedAt: timestamp('When the platform began to make it.'),
             endedAt: timestamp('When it ended on the server.'),
+            cause: optional(
+              choice(endCauses, {
+                description:
+                  '`LockTableFilled`: the platform closed it, because its sessions had taken most locks of the server. Absent for one that ended as it should.',
+              }),
+            ),
           },
           { description: 'One credential that was delivered, and has ended.' },
         ),

@@ -12,8 +12,6 @@ const reasons = defineReasons(
   {
     ready: {
       Provisioned: 'It exists on the server, and can be used.',
-      WithinPlan: 'The instance takes less space than its plan has.',
-      NearPlan: 'The instance takes nearly as much space as its plan has: 80 % or more. Make room, or choose a larger plan.',
     },
     progress: {
       Provisioning: 'The platform is making it on the server.',
@@ -28,8 +26,6 @@ const reasons = defineReasons(
         'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
       KeptTooMany:
         'It is being deleted with `whenDeleted: Keep`, and the server keeps as many databases for this tenant as it may. The message has the number and what to do.',
-      OverPlan:
-        'The instance takes more space than its plan has. The message says from when on nothing can be written any more, and what to do.',
       WritesEnded:
         'The instance took more space than its plan has for an hour, or twice as much. Its credentials read, delete and truncate, and write again by themselves when it takes less than 90 % of its plan.',
     },

@@ -46,6 +46,21 @@ test('what was delivered is issued, what drains replaced, what has ended revoked
   expect(new Set(records.map(happeningOf)).size).toBe(5)
 })
 
+test('one that the platform closed is revoked with its cause', () => {
+  const ended = [{ slot: 'a' as const, issuedAt: time(1), endedAt: time(3), cause: 'LockTableFilled' as const }]
+  expect(bindingRecords(binding({ ended }))).toMatchObject([
+    { action: 'credential.issued' },
+    {
+      action: 'credential.revoked',
+      reason: expect.stringContaining('most locks of the server'),
+      details: { slot: 'a', endedAt: time(3), cause: 'LockTableFilled' },
+    },
+  ])
+  // What is still there is no more than closed.
+  const slots = [{ slot: 'a' as const, state: 'Closed' as const, issuedAt: time(1) }]
+  expect(actionsOf(binding({ slots }))).toEqual(['credential.issued a allowed'])
+})
+
 test('of a bucket it says which, and what of it', () => {
   const spec = { service: { kind: 'Bucket', name: 'pictures' }, access: 'ReadOnly', prefix: 'inbox/' } as const
   const of = { ...binding({ slots: [{ slot: 'a', state: 'Delivered', issuedAt: time(1) }] }), spec }

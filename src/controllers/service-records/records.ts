@@ -5,7 +5,7 @@
 import { application } from '../../api/apps/application.ts'
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { Bucket } from '../../api/services/bucket.ts'
-import type { ServiceBinding } from '../../api/services/service-binding.ts'
+import type { EndCause, ServiceBinding } from '../../api/services/service-binding.ts'
 import { serviceFinalizers } from '../../api/services/service-finalizers.ts'
 import type { ServiceInstance } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -62,7 +62,7 @@ export function bindingRecords(binding: ServiceBinding): readonly TenantAuditRec
   return [
     ...[...ended, ...issued].map(one => record('credential.issued', one, 'it was tried, and the Secret holds it')),
     ...replaced.map(one => record('credential.replaced', one, 'the Secret holds another one', defined({ until: one.until }))),
-    ...ended.map(one => record('credential.revoked', one, 'it ended on the server', { endedAt: one.endedAt })),
+    ...ended.map(one => record('credential.revoked', one, endText(one), defined({ endedAt: one.endedAt, cause: one.cause }))),
     ...(isEnded(binding)
       ? issued.map(one => ({
           ...record('credential.revoked', one, 'the ServiceBinding was deleted, and its finalizer removed by somebody'),
@@ -70,6 +70,12 @@ export function bindingRecords(binding: ServiceBinding): readonly TenantAuditRec
         }))
       : []),
   ]
+}
+
+function endText({ cause }: { readonly cause?: EndCause }): string {
+  return cause === undefined
+    ? 'it ended on the server'
+    : 'its sessions had taken most locks of the server: the platform closed it'
 }
 
 type Credential = { readonly slot: string; readonly issuedAt: string }

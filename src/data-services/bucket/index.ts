@@ -21,7 +21,8 @@ export function createBucketController(parts: DataServicesParts): ControllerDefi
   cache.addIndex(byNamespace, ({ metadata }) => [metadata.namespace ?? ''])
   cache.addIndex(byStoreName, ({ status }) => (status?.bucket === undefined ? [] : [status.bucket]))
   const bucketsNamed = (name: string) => cache.byIndex(byStoreName, name)
-  const status = createStatusWriter({ type: bucket, fieldManager, client, cache, events })
+  const eventsOn = ['WithinPlan', 'Ready']
+  const status = createStatusWriter({ type: bucket, fieldManager, client, cache, events, eventsOn })
   const classes = manager.cache(serviceClass)
   const tenantsOf = tenantsByNamespace(manager.cache(tenant))
   const deps = { cache, classes, tenantsOf, bindingsOf, bucketsNamed, client, status, servers, bucketUsage, clock }

@@ -9,6 +9,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { type EnsuredBucket, ensureBucket, removeBucket } from '../adapters/s3/buckets.ts'
 import type { Store } from '../adapters/s3/store.ts'
@@ -22,7 +23,7 @@ import type { OpenStore } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
 import { type Decision, decide, wasComplete } from './decide.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
-import { nextStatus, type Observation } from './status.ts'
+import { nextStatus, type Observation, standOf } from './status.ts'
 
 export type BucketDeps = GatherDeps & {
   readonly cache: Pick<Cache<Bucket>, 'get'>
@@ -70,9 +71,12 @@ async function keep(deps: BucketDeps, bucket: Bucket): Promise<Outcome> {
 type Provision = Pick<Facts, 'bucket' | 'bindings'> & { readonly opened: OpenStore; readonly decision: Kept }
 
 /** Makes it as it is wanted, or says why that was not possible. */
-async function provision({ bucketUsage }: BucketDeps, { bucket, bindings, opened, decision }: Provision): Promise<Observation> {
+async function provision(
+  { bucketUsage, clock }: BucketDeps,
+  { bucket, bindings, opened, decision }: Provision,
+): Promise<Observation> {
   const { spec, metadata } = bucket
-  const { name, owner, mayCreate } = decision
+  const { name, owner, plan, mayCreate } = decision
   const { store, endpoint, region } = opened
   try {
     const ensured = await ensureBucket(store, { name, owner, versioning: spec.versioning, cors: spec.cors }, mayCreate)
@@ -82,7 +86,8 @@ async function provision({ bucketUsage }: BucketDeps, { bucket, bindings, opened
       return { provisioned: 'False', refusal: lost }
     }
     const usage = await bucketUsage({ serviceClass: spec.class, uid: metadata.uid ?? '', name })
-    return { provisioned: 'True', refusal: undefined, endpoint, region, usage }
+    const stand = standOf(bucket, usage, plan, clock.now())
+    return { provisioned: 'True', refusal: undefined, endpoint, region, usage, ...defined({ stand }) }
   } catch (error) {
     return { refusal: refusalOf(error) }
   }

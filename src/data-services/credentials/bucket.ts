@@ -23,6 +23,7 @@ export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bu
       const live = await liveUsers(store, slotNames.map(userOf))
       return { live: new Set(slotNames.filter(slot => live.has(userOf(slot)))), idle: undefined }
     },
+    isClosed: async () => false,
     async make(slot) {
       await ensureUser(store, wantedOf(slot))
       const made = await issueKey(store, userOf(slot))

@@ -29,6 +29,8 @@ export type Made = {
 export type Credentials = {
   readonly type: ServiceType
   readonly look: () => Promise<Seen>
+  /** Whether the platform closed the credential of a slot that is not live, because its sessions took what others need. */
+  readonly isClosed: (slot: SlotName) => Promise<boolean>
   /** Makes the credential of a slot; whatever the slot had before ends. */
   readonly make: (slot: SlotName, plan: Plan) => Promise<Made>
   /** Nobody can use it when this resolves. Again it changes nothing. */

@@ -5,7 +5,7 @@ import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { defaultConnections } from '../../api/services/service-class.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { namesOf, type SlotName } from '../adapters/postgresql/identifiers.ts'
-import { type Access, dropLogin, ensureLogin, liveLogins } from '../adapters/postgresql/logins.ts'
+import { type Access, dropLogin, ensureLogin, isClosedLogin, liveLogins } from '../adapters/postgresql/logins.ts'
 import { observe } from '../adapters/postgresql/proof.ts'
 import { judge } from '../proofs/judge.ts'
 import { type OpenDatabases, secretIn } from '../providers/provider.ts'
@@ -26,6 +26,7 @@ export function databaseCredentials(opened: OpenDatabases, binding: ServiceBindi
       const live = new Set(slotNames.filter(slot => sessions.has(loginOf(slot))))
       return { live, idle: new Set([...live].filter(slot => sessions.get(loginOf(slot)) === 0)) }
     },
+    isClosed: slot => isClosedLogin(server, loginOf(slot)),
     async make(slot, { limits: { connections = defaultConnections } }) {
       const password = new SecretString(randomBytes(passwordBytes).toString('base64url'))
       const username = loginOf(slot)

@@ -4,7 +4,7 @@ import { ownerReference } from '../../kube/object/owner.ts'
 import { loginName } from '../adapters/postgresql/identifiers.ts'
 import type { Snapshot } from '../looks/snapshot.ts'
 import { isDue } from '../slots/slots.ts'
-import { drainingOf, hasLostLogin, liveIn, restMilliseconds } from './decide.ts'
+import { drainingOf, hasLostLogin, liveIn, restMilliseconds, successorFrom } from './decide.ts'
 import { heldAnnotation } from './desired.ts'
 import type { Facts } from './gather.ts'
 
@@ -77,4 +77,19 @@ test('a look says which logins live, unless one of the two was changed since; a 
   const lost = [seenWith([a], ''), seenWith([b], ''), seenWith([b], a)].map(seen => hasLostLogin(seen, binding))
   expect(lost).toEqual([false, true, false])
   expect(hasLostLogin(seenWith([], ''), { ...binding, status: {} })).toBe(false)
+})
+
+test('a credential that was closed has its successor at once; one that is closed again within the hour, ten minutes later', () => {
+  const ended = (minutes: number, cause?: 'LockTableFilled') => ({
+    slot: 'a' as const,
+    issuedAt: at(-99).toISOString(),
+    endedAt: at(minutes).toISOString(),
+    ...(cause && { cause }),
+  })
+  const closed = (minutes: number) => ended(minutes, 'LockTableFilled')
+  expect(successorFrom(undefined)).toBeUndefined()
+  expect(successorFrom([closed(-1)])).toBeUndefined()
+  expect(successorFrom([closed(-1), ended(-2), closed(-60.9)])).toEqual(at(9))
+  expect(successorFrom([closed(-1), closed(-61)])).toBeUndefined()
+  expect(successorFrom([ended(-1), ended(-2)])).toBeUndefined()
 })

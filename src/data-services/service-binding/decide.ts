@@ -125,13 +125,26 @@ export function hasLostLogin(seen: Snapshot, { status }: ServiceBinding): boolea
   return status?.principal !== undefined && seen.mayLogIn(status.principal) === false
 }
 
-type Seen = Pick<SlotFacts, 'live' | 'idle' | 'now'>
+/** A login that is closed again within so long after another one waits for its successor: a loop of locks makes none of logins. */
+const closedAgainMilliseconds = 60 * minute
+const closedPaceMilliseconds = 10 * minute
 
-export function slotFactsOf(facts: Facts, ready: Ready, { live, idle, now }: Seen): SlotFacts {
+/** When the credential is made that follows one that was closed; undefined for at once. */
+export function successorFrom(ended: NonNullable<ServiceBinding['status']>['ended'] = []): Date | undefined {
+  const [last, before] = ended.filter(({ cause }) => cause !== undefined).map(({ endedAt }) => Date.parse(endedAt))
+  if (last === undefined || before === undefined || last - before >= closedAgainMilliseconds) return undefined
+  return new Date(last + closedPaceMilliseconds)
+}
+
+type Seen = Pick<SlotFacts, 'live' | 'closed' | 'idle' | 'now'>
+
+export function slotFactsOf(facts: Facts, ready: Ready, { live, closed, idle, now }: Seen): SlotFacts {
   const { rotate } = facts.binding.spec
   return {
     slots: slotsOf(facts.binding),
     live,
+    closed,
+    notBefore: successorFrom(facts.binding.status?.ended),
     idle,
     isRolledOut: isRolledOut(facts),
     held: heldOf(facts),

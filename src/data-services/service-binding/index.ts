@@ -7,16 +7,21 @@ import { serviceClass } from '../../api/services/service-class.ts'
 import { serviceInstance } from '../../api/services/service-instance.ts'
 import { createStatusWriter } from '../../controllers/kit/status-writer.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
+import { slotNames } from '../credentials/credentials.ts'
+import { principalOf } from '../credentials/principal.ts'
 import type { DataServicesParts } from '../parts.ts'
 import { hasLostLogin } from './decide.ts'
 import { fieldManager } from './issue.ts'
 import { reconcileServiceBinding } from './reconcile.ts'
 
+const byLogin = 'service-binding/login'
+
 /** Call before the manager starts: caches cannot be added later. */
 export function createServiceBindingController(parts: DataServicesParts): ControllerDefinition {
-  const { manager, events, clock, servers, looks, instancesOf, bucketsOf, bindingsOf } = parts
+  const { manager, events, clock, servers, looks, closedLogins, instancesOf, bucketsOf, bindingsOf } = parts
   const { client } = manager
   const cache = manager.cache(serviceBinding)
+  cache.addIndex(byLogin, binding => slotNames.map(slot => principalOf(binding, slot)))
   const instances = manager.cache(serviceInstance)
   const buckets = manager.cache(bucket)
   const classes = manager.cache(serviceClass)
@@ -35,11 +40,15 @@ export function createServiceBindingController(parts: DataServicesParts): Contro
         ...bucketsOf(name).flatMap(ofBucket),
       ]),
       {
-        attach: (_, enqueue) =>
+        attach: (_, enqueue) => {
           looks.onLook((name, seen) => {
             const bindings = instancesOf(name).flatMap(instance => bindingsOf('ServiceInstance', instance))
             for (const binding of bindings) if (hasLostLogin(seen, binding)) enqueue(keyOf(binding), { initial: false })
-          }),
+          })
+          closedLogins.onSaid(login => {
+            for (const binding of cache.byIndex(byLogin, login)) enqueue(keyOf(binding), { initial: false })
+          })
+        },
       },
     ],
     reconcile: context => reconcileServiceBinding(deps, context),

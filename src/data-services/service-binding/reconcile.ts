@@ -23,7 +23,7 @@ import { type Credentials, slotNames } from '../credentials/credentials.ts'
 import { credentialsOf } from '../credentials/of-binding.ts'
 import { principalOf } from '../credentials/principal.ts'
 import { troubleOf } from '../server-error.ts'
-import { delivered, isDue, isHeld, nextStep, type Slot, type Step } from '../slots/slots.ts'
+import { delivered, isDue, isHeld, lostSlots, nextStep, type Slot, type Step } from '../slots/slots.ts'
 import {
   decide,
   drainingOf,
@@ -127,9 +127,19 @@ async function take(deps: ServiceBindingDeps, facts: Facts, ready: Ready): Promi
 /** That nothing has to be done may be told from the look that all share; all else from the server itself. */
 async function stepOf({ clock }: ServiceBindingDeps, facts: Facts, ready: Ready, credentials: Credentials): Promise<Step> {
   const live = liveIn(facts.seen, facts.binding)
-  const step = live && nextStep(slotFactsOf(facts, ready, { live, idle: undefined, now: clock.now() }))
+  const shared = { closed: new Set<SlotName>(), idle: undefined, now: clock.now() }
+  const step = live && nextStep(slotFactsOf(facts, ready, { live, ...shared }))
   if (step?.kind === 'wait') return step
-  return nextStep(slotFactsOf(facts, ready, { ...(await credentials.look()), now: clock.now() }))
+  const seen = await credentials.look()
+  const closed = await closedOf(credentials, lostSlots({ slots: slotsOf(facts.binding), live: seen.live }))
+  return nextStep(slotFactsOf(facts, ready, { ...seen, closed, now: clock.now() }))
+}
+
+/** Of those that are lost: at rest the server is not asked. */
+async function closedOf({ isClosed }: Credentials, lost: readonly Slot[]): Promise<ReadonlySet<SlotName>> {
+  const closed = new Set<SlotName>()
+  for (const { slot } of lost) if (await isClosed(slot)) closed.add(slot)
+  return closed
 }
 
 const goOn = (binding: ServiceBinding): Taken => ({ binding, outcome: undefined })

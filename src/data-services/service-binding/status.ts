@@ -1,11 +1,12 @@
 // The status of a ServiceBinding: names, times and states, never a credential. Pure.
 import { bindingSecretName } from '../../api/services/binding-secret.ts'
-import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
+import { endCauses, serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
 import { findCondition, mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { compareText } from '../../lib/text/compare-text.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { Slot } from '../slots/slots.ts'
+import { successorFrom } from './decide.ts'
 
 export type ServiceBindingStatus = NonNullable<ServiceBinding['status']>
 
@@ -27,12 +28,15 @@ export function nextStatus(binding: ServiceBinding, observation: Observation, no
   const version = delivered?.version ?? before?.version
   const principal = delivered?.principal ?? before?.principal
   const name = bindingSecretName(metadata.name)
+  const ended = endedOf(before, slots, now)
+  const refusal = observation.refusal ?? closingOf(before, slots, ended)
+  const conditions = conditionsOf(binding, { ...observation, ...defined({ refusal }) })
   return {
     observedGeneration: generation,
-    conditions: mergeConditions(before?.conditions, conditionsOf(binding, observation), generation, now),
+    conditions: mergeConditions(before?.conditions, conditions, generation, now),
     ...defined({ version, principal }),
     ...(delivered !== undefined || before?.binding !== undefined ? { binding: { name } } : {}),
-    ...defined({ ended: endedOf(before, slots, now) }),
+    ...defined({ ended }),
     slots: [...slots]
       .sort((a, b) => compareText(a.slot, b.slot))
       .map(({ slot, state, issuedAt, until }) => ({
@@ -45,18 +49,30 @@ export function nextStatus(binding: ServiceBinding, observation: Observation, no
 }
 
 const maxEnded = 8
+type Ended = ServiceBindingStatus['ended']
+
+/** What is said until another credential takes the place of one that the platform closed. */
+function closingOf(before: ServiceBinding['status'], slots: readonly Slot[], ended: Ended): Refusal | undefined {
+  const isClosing = slots.some(({ state }) => state === 'Closed')
+  const isNoneLeft = slots.every(({ state }) => state === 'Making')
+  if (!isClosing && !(isNoneLeft && ended?.[0]?.cause !== undefined)) return undefined
+  const from = isClosing ? undefined : successorFrom(ended)
+  const message = `the platform closed ${before?.principal ?? 'the credential'}: its sessions had taken most locks of the server, which all of its databases share: take fewer at a time. Another one is made ${from === undefined ? 'now' : `at ${from.toISOString()}`}`
+  return { reason: reasons.lockTableFilled, message }
+}
 
 /** Those that were delivered and are recorded no more have ended. */
-export function endedOf(
-  before: ServiceBinding['status'],
-  slots: readonly Pick<Slot, 'slot' | 'issuedAt'>[],
-  now: Date,
-): ServiceBindingStatus['ended'] {
+export function endedOf(before: ServiceBinding['status'], slots: readonly Pick<Slot, 'slot' | 'issuedAt'>[], now: Date): Ended {
   const isLeft = (slot: string, issuedAt: Date): boolean =>
     slots.some(one => one.slot === slot && one.issuedAt.getTime() === issuedAt.getTime())
   const gone = (before?.slots ?? []).filter(one => one.state !== 'Making' && !isLeft(one.slot, new Date(one.issuedAt)))
   if (gone.length === 0) return before?.ended
-  const ended = gone.map(({ slot, issuedAt }) => ({ slot, issuedAt, endedAt: now.toISOString() }))
+  const ended = gone.map(({ slot, issuedAt, state }) => ({
+    slot,
+    issuedAt,
+    endedAt: now.toISOString(),
+    ...(state === 'Closed' && { cause: endCauses[0] }),
+  }))
   return [...ended, ...(before?.ended ?? [])].slice(0, maxEnded)
 }
 
@@ -65,7 +81,7 @@ function conditionsOf(binding: ServiceBinding, { delivered, refusal, proven, slo
   const good = { reason: reasons.delivered, message: 'the Secret holds a credential that the platform has tried' }
   const now = refusal ?? (delivered === undefined ? issuing : good)
   const known = findCondition(binding.status?.conditions, 'Proven')
-  const issued = slots.some(({ state }) => state !== 'Making')
+  const issued = slots.some(({ state }) => state !== 'Making' && state !== 'Closed')
   const isProven = proven ?? (delivered !== undefined || known?.status === 'True')
   return [
     { type: 'Issued', status: issued ? 'True' : 'False', ...(issued ? good : now) },

@@ -21,12 +21,12 @@ import { dropInstance, type Ensured, ensureExtensions, ensureInstance, keepInsta
 import { allowWrites, endWrites, haveEnded } from '../adapters/postgresql/writes.ts'
 import { inUse, isSettled, unreadiness } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
+import { type PlanStand, planStand, standBefore } from '../plan.ts'
 import type { OpenDatabases } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
 import { connectionsOf, type Decision, decide, isAtRest } from './decide.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
-import { type PlanStand, planStand } from './plan.ts'
-import { nextStatus, type Observation, standBefore } from './status.ts'
+import { nextStatus, type Observation } from './status.ts'
 
 export type ServiceInstanceDeps = GatherDeps & {
   readonly cache: Pick<Cache<ServiceInstance>, 'get'>
@@ -155,7 +155,7 @@ async function keepToPlan(
   // An object that is new, or of another generation, asks the server: what was kept can be over its plan.
   const isEnded = said.standing === 'ended' || (!isSettled(instance) && (await haveEnded(server, id)))
   const before = isEnded ? { ...said, standing: 'ended' as const } : said
-  const stand = planStand({ before, bytes, plan, now: clock.now() })
+  const stand = planStand({ kind: 'ServiceInstance', before, bytes, plan, now: clock.now() })
   if (isEnded && stand.standing === 'ended') await endWrites(server, id)
   if (isEnded && stand.standing !== 'ended') await allowWrites(server, id)
   return { stand, ...defined({ storage: bytes }) }

@@ -9,6 +9,8 @@ const at = (minutes: number): Date => new Date(begin.getTime() + minutes * minut
 const facts = (changes: Partial<SlotFacts>): SlotFacts => ({
   slots: [],
   live: new Set<SlotName>(),
+  closed: new Set<SlotName>(),
+  notBefore: undefined,
   idle: new Set<SlotName>(),
   isRolledOut: false,
   held: undefined,
@@ -58,6 +60,29 @@ describe('the next step', () => {
     const drains = slot('a', 'Draining', at(-9), at(-1))
     const slots = [drains, slot('b', 'Delivered', at(-1))]
     expect(nextStep(facts({ slots, live: new Set(['b']) }))).toEqual({ kind: 'drop', slot: 'a' })
+  })
+
+  test('a login that was closed is recorded as that before it ends, whether it was delivered or drained', () => {
+    const closed = new Set<SlotName>(['a'])
+    const held = { slot: 'a', issuedAt: at(-9) } as const
+    for (const state of ['Delivered', 'Draining'] as const)
+      expect(nextStep(facts({ slots: [slot('a', state, at(-9))], closed, held }))).toEqual({
+        kind: 'record',
+        slots: [slot('a', 'Closed', at(-9))],
+      })
+    const recorded = [slot('a', 'Closed', at(-9))]
+    expect(nextStep(facts({ slots: recorded, closed, held }))).toEqual({ kind: 'drop', slot: 'a' })
+    // Somebody opened it on the server.
+    expect(nextStep(facts({ slots: recorded, live: new Set(['a']), held }))).toEqual({ kind: 'drop', slot: 'a' })
+  })
+
+  test('a credential that may not be made yet is waited for; what drains meanwhile ends', () => {
+    expect(nextStep(facts({ notBefore: at(5) }))).toEqual({ kind: 'wait', until: at(5), isReady: false })
+    expect(nextStep(facts({ notBefore: at(5), now: at(5) }))).toMatchObject({ kind: 'record' })
+    const slots = [slot('b', 'Draining', at(-9), at(2))]
+    const present = { slots, live: new Set<SlotName>(['b']), notBefore: at(5) }
+    expect(nextStep(facts(present))).toEqual({ kind: 'wait', until: at(2), isReady: false })
+    expect(nextStep(facts({ ...present, now: at(2) }))).toEqual({ kind: 'drop', slot: 'b' })
   })
 
   test('a login that nothing tells of is ended; one that the Secret holds is recorded', () => {
@@ -130,6 +155,7 @@ type Happening =
   | 'rolled out'
   | 'secret deleted'
   | { readonly connects: SlotName }
+  | { readonly closes: SlotName }
   | { readonly leaves: SlotName }
   | { readonly minutes: number }
   | { readonly crashAfter: number }
@@ -146,6 +172,8 @@ class World {
   now = begin
   slots: readonly Slot[] = []
   readonly live = new Map<SlotName, { issuedAt: Date; proven: boolean }>()
+  /** Those that the server has and by which nobody can log in. */
+  readonly closed = new Set<SlotName>()
   secret: { slot: SlotName; issuedAt: Date } | undefined
   rotate: Date | undefined
   /** By which slots somebody is connected. */
@@ -165,6 +193,8 @@ class World {
     const next = nextStep({
       slots: this.slots,
       live: new Set(this.live.keys()),
+      closed: this.closed,
+      notBefore: undefined,
       idle: this.hasSessions ? new Set([...this.live.keys()].filter(name => !this.busy.has(name))) : undefined,
       isRolledOut: this.secret !== undefined && this.rolledOut === this.key(this.secret.slot, this.secret.issuedAt),
       held: this.secret,
@@ -197,7 +227,10 @@ class World {
   }
 
   issue({ slot: name, issuedAt }: Slot, part: (effect: () => void) => void): void {
-    part(() => this.live.set(name, { issuedAt, proven: false }))
+    part(() => {
+      this.live.set(name, { issuedAt, proven: false })
+      this.closed.delete(name)
+    })
     part(() => this.live.set(name, { issuedAt, proven: true }))
     const until = new Date(this.now.getTime() + this.overlap)
     part(() => {
@@ -218,9 +251,15 @@ class World {
     else if (event === 'secret deleted') this.secret = undefined
     else if (event === 'rolled out') this.rollOut()
     else if ('connects' in event) this.busy.add(event.connects)
+    else if ('closes' in event) this.close(event.closes)
     else if ('leaves' in event) this.busy.delete(event.leaves)
     else if ('minutes' in event) this.now = new Date(this.now.getTime() + event.minutes * minute)
     else this.step(event.crashAfter)
+  }
+
+  close(name: SlotName): void {
+    const isDelivered = this.slots.some(({ slot: one, state }) => one === name && state !== 'Making')
+    if (isDelivered && this.live.delete(name)) this.closed.add(name)
   }
 
   /** New pods have what the Secret holds, and the others are gone before it is said. */
@@ -250,7 +289,9 @@ class World {
       const isOver = until === undefined || until <= this.now || !isUsed
       expect(isOver, 'not before its overlap while somebody is connected, or pods have it').toBe(true)
     }
+    if (this.closed.has(name)) expect(this.slots).toContainEqual(expect.objectContaining({ slot: name, state: 'Closed' }))
     this.live.delete(name)
+    this.closed.delete(name)
   }
 
   check(): void {
@@ -265,6 +306,7 @@ test('whatever breaks off: at most two live, none delivered unproven, none ended
     { weight: 6, arbitrary: fc.record({ crashAfter: fc.integer({ min: 0, max: 5 }) }) },
     { weight: 2, arbitrary: fc.record({ minutes: fc.oneof(fc.constantFrom(0.1, 0.5), fc.integer({ min: 1, max: 400 })) }) },
     { weight: 1, arbitrary: fc.record({ connects: fc.constantFrom<SlotName>('a', 'b') }) },
+    { weight: 1, arbitrary: fc.record({ closes: fc.constantFrom<SlotName>('a', 'b') }) },
     { weight: 1, arbitrary: fc.record({ leaves: fc.constantFrom<SlotName>('a', 'b') }) },
     { weight: 1, arbitrary: fc.constant('rotate' as const) },
     { weight: 2, arbitrary: fc.constant('rolled out' as const) },

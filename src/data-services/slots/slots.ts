@@ -3,8 +3,11 @@
 // two credentials live, and nobody needs to know what happened, only what is.
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
 
-/** Making: it may exist and was not delivered. Delivered: the Secret holds it. Draining: the Secret holds the other one. */
-export type SlotState = 'Making' | 'Delivered' | 'Draining'
+/**
+ * Making: it may exist and was not delivered. Delivered: the Secret holds it. Draining: the Secret holds the other one. Closed:
+ * the platform closed it on the server, because its sessions took what others need; it ends next.
+ */
+export type SlotState = 'Making' | 'Delivered' | 'Draining' | 'Closed'
 export type Slot = {
   readonly slot: SlotName
   readonly state: SlotState
@@ -19,6 +22,10 @@ export type SlotFacts = {
   readonly slots: readonly Slot[]
   /** The slots whose logins exist on the server. */
   readonly live: ReadonlySet<SlotName>
+  /** Those that were closed there, of the slots that are recorded and not live. */
+  readonly closed: ReadonlySet<SlotName>
+  /** Before this no credential is made; undefined when nothing keeps it from being made. */
+  readonly notBefore: Date | undefined
   /** Those of them by which nobody is connected; undefined when the server has no connections to tell it from. */
   readonly idle: ReadonlySet<SlotName> | undefined
   /** Whether all pods that the platform knows have the one that the Secret holds. */
@@ -56,17 +63,29 @@ export function nextStep(facts: SlotFacts): Step {
  * Brings the record in line with the Secret and the server, of which each can be ahead of it after a crash or a restored
  * backup.
  */
-function settle({ slots, live, held, now, overlapMilliseconds }: SlotFacts): Step | undefined {
-  const current = slots.find(slot => isHeld(held, slot))
+function settle({ slots, live, closed, held, now, overlapMilliseconds }: SlotFacts): Step | undefined {
+  const unsaid = lostSlots({ slots, live }).find(({ slot, state }) => state !== 'Closed' && closed.has(slot))
+  // It is recorded before it ends: afterwards the server does not tell any more why it did.
+  if (unsaid !== undefined) return { kind: 'record', slots: slots.map(one => (one === unsaid ? closedSlot(one) : one)) }
+  const current = slots.find(slot => slot.state !== 'Closed' && isHeld(held, slot))
   if (current !== undefined && current.state !== 'Delivered' && live.has(current.slot))
     return { kind: 'record', slots: delivered(slots, current, new Date(now.getTime() + overlapMilliseconds)) }
   if (held !== undefined && live.has(held.slot) && slots.every(({ slot }) => slot !== held.slot))
     return { kind: 'record', slots: [...slots, { ...held, state: 'Delivered' }] }
   const unknown = names.find(name => live.has(name) && slots.every(({ slot }) => slot !== name))
   if (unknown !== undefined) return { kind: 'drop', slot: unknown }
-  const lost = slots.find(({ slot, state }) => state !== 'Making' && !live.has(slot))
+  const [lost] = lostSlots({ slots, live })
   // Perhaps its end broke off, before its sessions were over.
   return lost && { kind: 'drop', slot: lost.slot }
+}
+
+/** Those that were delivered, and by which nobody logs in any more. */
+export function lostSlots({ slots, live }: Pick<SlotFacts, 'slots' | 'live'>): readonly Slot[] {
+  return slots.filter(({ slot, state }) => state === 'Closed' || (state !== 'Making' && !live.has(slot)))
+}
+
+function closedSlot({ slot, issuedAt }: Slot): Slot {
+  return { slot, issuedAt, state: 'Closed' }
 }
 
 /** The slots after `current` was delivered: the one before it drains. */
@@ -129,6 +148,13 @@ function renew(facts: SlotFacts): Step {
     return {
       kind: 'wait',
       until: draining?.until && earliest(draining.until, look),
+      isReady: current !== undefined && isHeld(facts.held, current),
+    }
+  const { notBefore } = facts
+  if (notBefore !== undefined && notBefore > now)
+    return {
+      kind: 'wait',
+      until: earliest(notBefore, draining?.until),
       isReady: current !== undefined && isHeld(facts.held, current),
     }
   return { kind: 'record', slots: [...slots, { slot: free, state: 'Making', issuedAt: now }] }

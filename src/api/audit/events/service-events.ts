@@ -22,6 +22,9 @@ const aboutCredential = {
   issuedAt: 'When the platform began to make it: with UID and slot, which one it is.',
 } as const
 
+const endCause =
+  '`LockTableFilled`: the platform closed it, because its sessions had taken most locks of the server. Absent for one that ended as it should.'
+
 export const serviceAuditEvents = {
   'service.provisioned': {
     description: 'A service of a tenant, a database or a bucket, exists on its server.',
@@ -70,6 +73,6 @@ export const serviceAuditEvents = {
       allowed: 'The server knows it no more.',
       failed: 'Somebody removed the finalizer of the ServiceBinding: it may still work on the server.',
     },
-    details: { ...aboutCredential, endedAt: 'When it ended.' },
+    details: { ...aboutCredential, endedAt: 'When it ended.', cause: endCause },
   },
 } as const satisfies Readonly<Record<string, AuditEvent>>

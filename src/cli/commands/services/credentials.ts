@@ -40,6 +40,7 @@ export function agesText({ slots }: Credential, now: Date): string {
   const texts = slots.map(({ state, issuedAt, until }) => {
     const old = age(issuedAt, now)
     if (state === 'Making') return 'one is being made'
+    if (state === 'Closed') return `the platform closed one, ${old} old`
     return state === 'Draining' ? `the former one, ${old} old, ${endText(until, now)}` : `${old} old`
   })
   return texts.length === 0

@@ -34,6 +34,8 @@ const cures: Readonly<Record<string, (object: string) => string>> = {
   [bucketReasons.nameNotAllowed]: () => 'delete the Bucket and make it without spec.name, or ask a platform admin',
   [serviceBindingReasons.instanceNotFound]: () => 'sekisho services create makes it',
   [serviceBindingReasons.bucketNotFound]: () => 'sekisho services create makes it, with --class of a class of buckets',
+  [serviceBindingReasons.lockTableFilled]: () =>
+    'whatever took the locks has to take fewer at a time; the platform makes another credential by itself',
   [serviceBindingReasons.refusedByCluster]: () => 'make room in the quota, or ask a platform admin; the platform tries again',
 }
 

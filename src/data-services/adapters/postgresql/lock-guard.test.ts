@@ -7,7 +7,7 @@ import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { instanceId, loginName } from './identifiers.ts'
 import { ensureInstance } from './instances.ts'
 import { closeLockTakers } from './lock-guard.ts'
-import { ensureLogin, liveLogins } from './logins.ts'
+import { ensureLogin, isClosedLogin, liveLogins } from './logins.ts'
 import { connectServer } from './server.ts'
 import { checkServer } from './server-check.ts'
 
@@ -58,23 +58,30 @@ test.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')(
   async () => {
     const { server, instance } = await startServer()
     const [taker, other] = [await instance('taker'), await instance('other')]
-    expect(await closeLockTakers(server)).toEqual([])
+    const closed = async (): Promise<readonly string[]> => {
+      const logins: string[] = []
+      await closeLockTakers(server, login => logins.push(login))
+      return logins
+    }
+    expect(await closed()).toEqual([])
     const followed = server.changes.follow()
     const { client: present } = await other.connect()
     for (const _ of ['once', 'again']) {
       const { client, ended } = await taker.connect()
       await takeLocks(client)
       await expect(other.connect()).rejects.toMatchObject({ code: '53200' })
-      expect(await closeLockTakers(server)).toEqual([taker.name])
+      expect(await closed()).toEqual([taker.name])
       await ended
       expect([taker.name, other.name].map(followed.has)).toEqual([true, false])
       await waitUntil('room for locks', () => present.query('SELECT pg_advisory_lock(1)').then(() => true))
       await expect(taker.connect()).rejects.toMatchObject({ code: '28000' })
       expect(await liveLogins(server, [taker.name, other.name])).toEqual(new Map([[other.name, 1]]))
+      expect([await isClosedLogin(server, taker.name), await isClosedLogin(server, other.name)]).toEqual([true, false])
       // As it is when its credential is made anew.
       await ensureLogin(server, { id: taker.id, name: taker.name, access: 'ReadOnly', connections: 5 }, password)
     }
+    expect(await isClosedLogin(server, taker.name)).toBe(false)
     await (await taker.connect()).client.query('SELECT 1')
-    expect(await closeLockTakers(server)).toEqual([])
+    expect(await closed()).toEqual([])
   },
 )

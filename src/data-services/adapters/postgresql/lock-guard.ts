@@ -3,6 +3,7 @@
 // Sources: https://www.postgresql.org/docs/current/runtime-config-locks.html, src/backend/storage/lmgr/README (fast path)
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { loginPattern, ownLogin, quoted } from './identifiers.ts'
+import { closedMark } from './logins.ts'
 import { codeOf, type Server, type Session } from './server.ts'
 
 /** Of the locks that the settings of the server provide for: more means that some session takes those of others. */
@@ -19,11 +20,11 @@ type Taken = { readonly role: number; readonly total: number; readonly capacity:
 
 /**
  * While more than half of the locks are taken, the login of a tenant whose sessions have the most is closed: they are over, and
- * nobody logs in by it until its credential is made anew. Resolves to their names. Rejects when the server does not answer.
+ * nobody logs in by it until its credential is made anew. `onClosed` hears of each, also when the server answers no more
+ * afterwards. Rejects when the server does not answer.
  */
-export function closeLockTakers(server: Server): Promise<readonly string[]> {
+export function closeLockTakers(server: Server, onClosed: (login: string) => void): Promise<void> {
   return server.asGuard(hold, async session => {
-    const closed = new Set<string>()
     for (let round = 0; round < maxRounds; round++) {
       const taker = await takerOf(session)
       if (taker === undefined) break
@@ -31,14 +32,12 @@ export function closeLockTakers(server: Server): Promise<readonly string[]> {
       await waitUntil('a login that took the locks of others to be closed', () => isClosed(session, taker), {
         timeoutMilliseconds,
       })
-      if (loginPattern.test(taker.name)) closed.add(taker.name)
       // Others see it from now on.
-      await session.query('COMMIT')
+      await session.query('COMMIT').finally(() => loginPattern.test(taker.name) && onClosed(taker.name))
       await hold(session)
       // One that logged in meanwhile.
       await endSessionsOf(session, taker.oid)
     }
-    return [...closed]
   })
 }
 
@@ -48,7 +47,7 @@ async function isClosed(session: Session, { oid, name }: Taker): Promise<boolean
   if (!loginPattern.test(name)) return true
   await session.query('SAVEPOINT before')
   try {
-    await session.query(`ALTER ROLE ${quoted(name)} NOLOGIN`)
+    await session.query(`ALTER ROLE ${quoted(name)} NOLOGIN ${closedMark}`)
     return true
   } catch (error) {
     if (!noRoom.has(codeOf(error) ?? '')) throw error

@@ -17,6 +17,9 @@ export type WantedLogin = {
   readonly connections: number
 }
 
+/** What tells a login that the guard of locks closed from one whose end broke off. Each that is made has a limit above it. */
+export const closedMark = 'CONNECTION LIMIT 0'
+
 const temporaryFiles = '1GB'
 /** A session that holds its locks and does nothing keeps others from working. */
 const idleInTransaction = '10min'
@@ -71,6 +74,14 @@ export function liveLogins(server: Server, logins: readonly string[]): Promise<R
       [logins],
     )
     return new Map(rows.map(row => [row.name, row.sessions]))
+  })
+}
+
+/** Whether the guard of locks closed the login. */
+export function isClosedLogin(server: Server, login: string): Promise<boolean> {
+  return server.asAdministrator(async session => {
+    const sql = 'SELECT FROM pg_roles WHERE rolname = $1 AND NOT rolcanlogin AND rolconnlimit = 0'
+    return (await session.query(sql, [login])).length > 0
   })
 }
 

@@ -8,7 +8,7 @@ const begin = new Date('2026-01-01T00:00:00Z')
 const later = (milliseconds: number): Date => new Date(begin.getTime() + milliseconds)
 const within: PlanStand = { standing: 'within', overSince: undefined }
 const stand = (used: number | undefined, before: PlanStand = within, now = begin): PlanStand =>
-  planStand({ before, bytes: used === undefined ? undefined : used * gibi, plan, now })
+  planStand({ kind: 'ServiceInstance', before, bytes: used === undefined ? undefined : used * gibi, plan, now })
 
 type Look = { readonly used: number; readonly before: PlanStand; readonly next: PlanStand; readonly now: Date }
 
@@ -55,18 +55,33 @@ describe('how an instance stands to its plan', () => {
   test('a larger plan lifts it', () => {
     const before: PlanStand = { standing: 'ended', overSince: begin }
     const large = { ...plan, limits: { ...plan.limits, storage: '10Gi' } }
-    expect(planStand({ before, bytes: 3 * gibi, plan: large, now: begin }).standing).toBe('within')
+    expect(planStand({ kind: 'ServiceInstance', before, bytes: 3 * gibi, plan: large, now: begin }).standing).toBe('within')
   })
 
   test('conditions say what to do, and no number that changes', () => {
-    expect(planCondition(within, plan)).toMatchObject({ status: 'True', reason: 'WithinPlan' })
-    expect(planCondition(stand(0.8), plan)).toMatchObject({ status: 'True', reason: 'NearPlan' })
-    const over = planCondition(stand(1.1), plan)
+    expect(planCondition('ServiceInstance', within, plan)).toMatchObject({ status: 'True', reason: 'WithinPlan' })
+    expect(planCondition('ServiceInstance', stand(0.8), plan)).toMatchObject({ status: 'True', reason: 'NearPlan' })
+    const over = planCondition('ServiceInstance', stand(1.1), plan)
     expect(over).toMatchObject({ status: 'False', reason: 'OverPlan' })
     expect(over.message).toContain('from 2026-01-01T01:00:00.000Z, unless it fits by then: TRUNCATE')
-    const ended = planCondition({ standing: 'ended', overSince: begin }, plan)
+    const ended = planCondition('ServiceInstance', { standing: 'ended', overSince: begin }, plan)
     expect(ended).toMatchObject({ status: 'False', reason: 'WritesEnded' })
     expect(ended.message).toContain('less than 90 % of that')
+  })
+
+  test('a bucket is over for as long as it takes: its writes do not end', () => {
+    const ofBucket = (used: number, before: PlanStand, now: Date) =>
+      planStand({ kind: 'Bucket', before, bytes: used * gibi, plan, now })
+    const over = ofBucket(5, within, begin)
+    expect(over).toEqual({ standing: 'over', overSince: begin })
+    const still = ofBucket(1.1, over, later(graceMilliseconds * 9))
+    expect(still).toEqual(over)
+    const said = planCondition('Bucket', still, plan)
+    expect(said).toMatchObject({ status: 'False', reason: 'OverPlan' })
+    expect(said.message).toBe(
+      'it takes more than the 1Gi of plan small: delete objects, with their former versions, or choose a larger plan in spec.plan',
+    )
+    expect(ofBucket(0.9, still, later(1))).toEqual({ standing: 'near', overSince: undefined })
   })
 
   test('whatever it takes and whenever it is asked: over for the grace at most, and no way back between the thresholds', () => {
