@@ -151,6 +151,24 @@ export const proofs: readonly Proof[] = [
   },
 ]
 
+/** Of data services, what none of its controllers has for itself. */
+const dataServices: readonly string[] = [
+  'src/data-services/{*.ts,adapters/*.ts}',
+  'src/data-services/{credentials,proofs,providers,slots}/**',
+  'test/sweep/scenarios/services.ts',
+]
+const databases: readonly string[] = [
+  ...dataServices,
+  'src/data-services/adapters/postgresql/**',
+  'test/sweep/scenarios/databases.ts',
+]
+const buckets: readonly string[] = [
+  ...dataServices,
+  'src/data-services/adapters/s3/**',
+  'src/object-store/**',
+  'test/sweep/scenarios/buckets.ts',
+]
+
 /**
  * What the crash points of scenarios prove, by the controller that they cover, or by a part of the name of those that cover
  * none. When something of it changed, all points of the short form are played instead of some.
@@ -162,6 +180,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'application-chart': ['src/controllers/application-chart/**', 'src/services/charts/**'],
   'broker-halt': ['src/broker/people/halt*'],
   'broker-onboarding': ['src/broker/onboarding/**'],
+  bucket: ['src/data-services/bucket/**', ...buckets],
   'bucket-records': ['src/controllers/service-records/**'],
   'cluster-github-app': ['src/controllers/cluster-github-app/**'],
   'cluster-grant-policy': ['src/controllers/grant-policy/**'],
@@ -174,7 +193,10 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
   'remote-sync': ['src/controllers/remote-sync/**', 'src/services/builds/**'],
   'repository-grant': ['src/controllers/repository-grant/**', 'src/policy/**', 'src/services/token-desk/**'],
+  'service-binding': ['src/data-services/service-binding/**', ...databases, ...buckets],
   'service-binding-records': ['src/controllers/service-records/**', 'test/sweep/scenarios/service-records.ts'],
+  'service-class': ['src/data-services/service-class/**', ...databases, ...buckets],
+  'service-instance': ['src/data-services/service-instance/**', ...databases],
   'service-instance-records': ['src/controllers/service-records/**'],
   'service-proxy': ['src/controllers/service-proxy/**'],
   tenant: ['src/controllers/tenant/**', 'src/services/token-desk/**'],
@@ -188,7 +210,7 @@ export const allCrashPoints: readonly string[] = [
   'src/kube/{cache,client,controller,object,queue}/**',
   'src/kube/manager.ts',
   'src/controllers/{*.ts,kit/**}',
-  'test/sweep/{*.ts,{assertions,environment,subject}/**,scenarios/!(service-records).ts}',
+  'test/sweep/{*.ts,{assertions,environment,subject}/**,scenarios/!(buckets|databases|service-records|services).ts}',
   ...packages,
 ]
 export const crashParts: readonly string[] = ['crashes-1', 'crashes-2', 'crashes-3', 'crashes-4']

@@ -18,6 +18,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   // Of what a Release consists of, which includes the name of the environment's chart.
   [/\b[0-9a-f]{32}\b/g, '<hash>'],
   [/-[0-9a-f]{12}\b/g, '-<hash>'],
+  // Of names on a server of tenants.
+  [/(?<![a-z\d])[bps]?[a-z2-7]{26}(?![a-z\d])/g, '<hash>'],
   [/\b1\d{5}\b/g, '<id>'],
   // Of a range of user ids: environments have different ones, because they run at once.
   [/\b1\d{9}\b/g, '<user>'],
