@@ -28,7 +28,7 @@ export type DatabaseProxy = {
   readonly close: () => Promise<void>
 }
 
-/** With a crash switch nothing passes while that is dead; `nameOf` says what it judges, by default statements that change rows. */
+/** With a crash switch nothing passes while that is dead; it judges what `nameOf` names, by default what changes rows. */
 export async function startDatabaseProxy(
   behind: SecretString,
   crash?: CrashSwitch,

@@ -74,7 +74,7 @@ export function plainServerNames(text: string): string {
   return text.replaceAll(/([bps]?)[a-z2-7]{26}(_[0-9a-f]{12}\b)?/g, '$1#').replaceAll(/\b[0-9a-f]{16}\b/g, '#')
 }
 
-/** A request to a store of buckets by S3, or by the Query API of IAM, such as `store: PUT /b#?cors` or `store: CreateUser u-#-a`. */
+/** A request to a store of buckets by S3 or by IAM's Query API, such as `store: PUT /b#?cors` or `store: CreateUser u-#-a`. */
 export function storeWrite({ method }: Pick<RequestFacts, 'method'>, { url, body }: WholeRequest): string | undefined {
   if (method === 'GET' || method === 'HEAD') return undefined
   const { pathname, searchParams: query } = new URL(url, 'http://store')

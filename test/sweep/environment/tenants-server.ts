@@ -24,12 +24,13 @@ const brokenTask = /^role t_s#: /
 const entryOfTask = / t_s#=c\/owner/g
 const own = "'postgres', 'template0', 'template1'"
 const onServer = `
-  SELECT format('database %s: %s, limit %s, open %s, %s', datname, shobj_description(oid, 'pg_database'), datconnlimit, datallowconn,
-    (SELECT string_agg(item::text, ' ' ORDER BY item::text) FROM unnest(datacl) item)) AS line
-    FROM pg_database WHERE datname NOT IN ('template0')
-  UNION ALL SELECT format('role %s: login %s, password %s, limit %s, %s, %s, of %s, %s', rolname, rolcanlogin, rolpassword IS NOT NULL,
-    rolconnlimit,
-    ARRAY(SELECT setconfig::text FROM pg_db_role_setting WHERE setrole = pg_authid.oid ORDER BY 1), ARRAY[rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls, rolinherit],
+  SELECT format('database %s: %s, limit %s, open %s, %s', datname, shobj_description(oid, 'pg_database'), datconnlimit,
+    datallowconn, (SELECT string_agg(item::text, ' ' ORDER BY item::text) FROM unnest(datacl) item)) AS line
+    FROM pg_database WHERE datname <> 'template0'
+  UNION ALL SELECT format('role %s: login %s, password %s, limit %s, %s, %s, of %s, %s', rolname, rolcanlogin,
+    rolpassword IS NOT NULL, rolconnlimit,
+    ARRAY(SELECT setconfig::text FROM pg_db_role_setting WHERE setrole = pg_authid.oid ORDER BY 1),
+    ARRAY[rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls, rolinherit],
     ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_authid.oid ORDER BY 1),
     shobj_description(oid, 'pg_authid'))
     FROM pg_authid WHERE rolname !~ '^pg_' AND NOT (rolname = current_user)

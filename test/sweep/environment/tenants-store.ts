@@ -1,4 +1,4 @@
-// A store of buckets that tenants share, of one environment alone, so that everything in it is what the process under test made.
+// A store of buckets that tenants share, of one environment alone: everything in it is what the process under test made.
 // Each request by which that changes the store is a write; what a test asks passes no proxy.
 import { GetUserPolicyCommand, ListAccessKeysCommand, ListUserPoliciesCommand, ListUsersCommand } from '@aws-sdk/client-iam'
 import {
@@ -48,7 +48,8 @@ async function userLines({ iam }: Session): Promise<readonly string[]> {
       PolicyNames.map(async PolicyName => (await iam.send(new GetUserPolicyCommand({ UserName, PolicyName }))).PolicyDocument),
     )
     const { AccessKeyMetadata = [] } = await iam.send(new ListAccessKeysCommand({ UserName }))
-    return `user ${UserName}: ${AccessKeyMetadata.length} keys, ${documents.map(text => decodeURIComponent(text ?? '')).join(' ')}`
+    const may = documents.map(text => decodeURIComponent(text ?? '')).join(' ')
+    return `user ${UserName}: ${AccessKeyMetadata.length} keys, ${may}`
   })
   return Promise.all(lines)
 }
