@@ -54,10 +54,12 @@ function plainStatus(status: unknown): unknown {
   if (typeof status !== 'object' || status === null) return status
   // The digest of what a grant was decided from covers uids.
   const { conditions, observedInputs: _, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
-  const { rollout, ...others } = rest as Json & { readonly rollout?: Json }
+  const { rollout, usage, ...others } = rest as Json & { readonly rollout?: Json; readonly usage?: Json }
   const summaries = (conditions ?? []).map(({ type, status: value, reason }) => `${type}=${value} ${reason ?? ''}`).sort()
   return {
     ...others,
+    // What was measured at some time: which one that was differs between any two runs.
+    ...(usage === undefined || 'measuredAt' in usage ? {} : { usage }),
     ...(rollout === undefined ? {} : { rollout: withoutDelay(rollout) }),
     ...(conditions === undefined ? {} : { conditions: summaries }),
   }

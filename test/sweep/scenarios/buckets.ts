@@ -17,8 +17,8 @@ import {
   heldBy,
   isDelivered,
   isOffered,
-  shared as ofServices,
   replaceCredential,
+  rotationClockRate,
 } from './services.ts'
 import { ready } from './waits.ts'
 
@@ -63,7 +63,6 @@ async function used(environment: Environment): Promise<void> {
 }
 
 const shared = {
-  ...ofServices,
   environment: { component: 'data-services', namespace: 'made', github: 'none', services: 'buckets' },
   shortPoints: /store:/,
   compares: [serviceClass, bucket, serviceBinding],
@@ -91,6 +90,7 @@ export const bucketRotation: Scenario = {
   name: 'bucket: replace the key',
   controllers: ['service-binding'],
   prepare: used,
+  clockRate: rotationClockRate,
   act: replaceCredential,
 }
 

@@ -15,8 +15,8 @@ import {
   heldBy,
   isDelivered,
   isOffered,
-  shared as ofServices,
   replaceCredential,
+  rotationClockRate,
 } from './services.ts'
 import { ready } from './waits.ts'
 
@@ -75,7 +75,6 @@ const used =
   }
 
 const shared = {
-  ...ofServices,
   environment: { component: 'data-services', namespace: 'made', github: 'none', services: 'databases' },
   shortPoints: /database:/,
   compares: [serviceClass, serviceInstance, serviceBinding],
@@ -102,6 +101,7 @@ export const databaseRotation: Scenario = {
   name: 'database: replace the credential',
   controllers: ['service-binding'],
   prepare: used('Delete'),
+  clockRate: rotationClockRate,
   act: replaceCredential,
 }
 

@@ -9,11 +9,8 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type Environment, fieldManager } from '../environment/environment.ts'
 import { gone, patience, ready } from './waits.ts'
 
-/** Of each scenario of data services. */
-export const shared = {
-  // For what is looked at again after a while: a class each minute, a server that is not open yet after a second.
-  clockRate: 20,
-} as const
+/** Of scenarios in which a credential is replaced: it lives for a minute at least. */
+export const rotationClockRate = 10
 
 export const isOffered = (environment: Environment) => ready(environment, serviceClass, environment.prefix, 'Answering')
 export const isDelivered = (environment: Environment) => ready(environment, serviceBinding, 'shop', 'Delivered')
@@ -41,7 +38,7 @@ export async function replaceCredential(environment: Environment): Promise<void>
     return environment.fixture.kube.mergePatch(serviceBinding, key, change, { fieldManager })
   }
   const [slot] = (await isDelivered(environment)).status?.slots ?? []
-  // By the clock of the process; a credential lives for a minute at least.
+  // By the clock of the process.
   const rotate = new Date(Date.parse(slot?.issuedAt ?? '') + 61_000).toISOString()
   await patch({ spec: { rotate } })
   await bindingIs(environment, 'another credential is delivered', status => status?.version === 2)
