@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import type { CrashSwitch } from './crash-switch.ts'
-import { DatabaseSession } from './database-session.ts'
+import { DatabaseSession, rowStatement, type StatementName } from './database-session.ts'
 import { type Passage, startRelay } from './relay.ts'
 import { createWireReader, type WireMessage } from './wire.ts'
 
@@ -28,8 +28,12 @@ export type DatabaseProxy = {
   readonly close: () => Promise<void>
 }
 
-/** With a crash switch nothing passes while that is dead. */
-export async function startDatabaseProxy(behind: SecretString, crash?: CrashSwitch): Promise<DatabaseProxy> {
+/** With a crash switch nothing passes while that is dead; it judges what `nameOf` names, by default what changes rows. */
+export async function startDatabaseProxy(
+  behind: SecretString,
+  crash?: CrashSwitch,
+  nameOf: StatementName = rowStatement,
+): Promise<DatabaseProxy> {
   const target = new URL(behind.reveal())
   let refusing = false
   let holding = false
@@ -38,7 +42,7 @@ export async function startDatabaseProxy(behind: SecretString, crash?: CrashSwit
 
   function pass({ near, far, end }: Passage): void {
     if (holding) for (const socket of [near, far]) socket.pause()
-    const judged = crash === undefined ? undefined : judgedBy(crash, end)
+    const judged = crash === undefined ? undefined : judgedBy(crash, nameOf, end)
     near.on('data', (bytes: Buffer) => {
       if (cut !== undefined) cut.message -= 1
       if (cut === undefined || cut.message > 0) return judged === undefined ? void far.write(bytes) : judged.ask(far, bytes)
@@ -86,8 +90,8 @@ export async function startDatabaseProxy(behind: SecretString, crash?: CrashSwit
 }
 
 /** Passes whole messages that the switch lets through. */
-function judgedBy(crash: CrashSwitch, end: () => void) {
-  const session = new DatabaseSession(crash)
+function judgedBy(crash: CrashSwitch, nameOf: StatementName, end: () => void) {
+  const session = new DatabaseSession(crash, nameOf)
   const [fromClient, fromServer] = [createWireReader({ startup: true }), createWireReader({ startup: false })]
   const pass = (to: Socket, messages: readonly WireMessage[], through: (message: WireMessage) => Buffer | undefined): void => {
     for (const message of messages) {

@@ -7,7 +7,7 @@ import { requestFacts } from './chaos-proxy/request-facts.ts'
 import { startSmallUpstream } from './chaos-proxy/small-upstream.ts'
 import { openUpstream } from './chaos-proxy/upstream.ts'
 import { createCrashSwitch } from './crash-switch.ts'
-import { gitHubWrite, kubernetesWrite, viewOf } from './named-writes.ts'
+import { gitHubWrite, kubernetesWrite, serverStatement, storeWrite, viewOf } from './named-writes.ts'
 
 const facts = (method: string, url: string) => requestFacts({ method, url })
 
@@ -28,6 +28,29 @@ test.each([
   ['GET', '/api/v3/repositories/1', undefined],
 ])('GitHub gets %s %s', (method, url, name) => {
   expect(gitHubWrite(facts(method, url))).toBe(name)
+})
+
+const id = 'abcdefghijklmnopqrstuvwxy2'
+
+test.each([
+  [`CREATE ROLE "o_s${id}" NOLOGIN`, 'CREATE ROLE o_s# NOLOGIN'],
+  [`GRANT "o_s${id}" TO "t_s${id}_0123456789ab"`, 'GRANT o_s# TO t_s#'],
+  [`ALTER ROLE "l_${id}_a" LOGIN\n  CONNECTION LIMIT 5 PASSWORD 'SCRAM-SHA-256$x'`, 'ALTER ROLE l_#_a LOGIN CONNECTION LIMIT 5'],
+  [' SELECT pg_terminate_backend(pid) FROM pg_stat_activity', 'end sessions'],
+  ['SELECT FROM pg_roles', undefined],
+  ['BEGIN', undefined],
+])('a server of tenants gets %s', (sql, name) => {
+  expect(serverStatement(sql)).toBe(name)
+})
+
+test.each([
+  ['PUT', `/b${id}?cors`, '', 'store: PUT /b#?cors'],
+  ['PUT', `/b${id}/proof-0123456789abcdef-written?x-id=PutObject`, '', 'store: PUT /b#/proof-#-written'],
+  ['POST', '/', `Action=CreateUser&UserName=u-${id}-a`, 'store: CreateUser u-#-a'],
+  ['POST', '/', `Action=ListAccessKeys&UserName=u-${id}-a`, undefined],
+  ['HEAD', `/b${id}`, '', undefined],
+])('a store of buckets gets %s %s %s', (method, url, body, name) => {
+  expect(storeWrite({ method }, { url, body: Buffer.from(body) })).toBe(name)
 })
 
 test('lists and watches are narrowed to the only namespace, and show what belongs to the environment', () => {

@@ -3,7 +3,7 @@
 // has another name in each is never reached.
 import { platformNamespace } from '../../src/api/names.ts'
 import { kinds } from '../../src/api/registry.ts'
-import type { View } from './chaos-proxy/chaos-proxy.ts'
+import type { View, WholeRequest } from './chaos-proxy/chaos-proxy.ts'
 import { isWrite, type RequestFacts } from './chaos-proxy/request-facts.ts'
 
 /** The objects that the process under test may observe. */
@@ -68,3 +68,32 @@ export function gitHubWrite({ method, path }: RequestFacts): string | undefined 
 /** The deletion of a manifest is a write. Pushes are those of builds, which are not the process under test. */
 export const registryWrite = ({ method }: RequestFacts): string | undefined =>
   method === 'DELETE' ? 'registry: DELETE manifest' : undefined
+
+/** Names that data-services gives on a server of tenants are hashes; each task adds a few digits. */
+export function plainServerNames(text: string): string {
+  return text.replaceAll(/([bps]?)[a-z2-7]{26}(_[0-9a-f]{12}\b)?/g, '$1#').replaceAll(/\b[0-9a-f]{16}\b/g, '#')
+}
+
+/** A request to a store of buckets by S3 or by IAM's Query API, such as `store: PUT /b#?cors` or `store: CreateUser u-#-a`. */
+export function storeWrite({ method }: Pick<RequestFacts, 'method'>, { url, body }: WholeRequest): string | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined
+  const { pathname, searchParams: query } = new URL(url, 'http://store')
+  const form = pathname === '/' ? new URLSearchParams(body.toString('utf8')) : new URLSearchParams()
+  const action = form.get('Action')
+  if (action !== null)
+    return /^(Get|List)/.test(action) ? undefined : `store: ${action} ${plainServerNames(form.get('UserName') ?? '')}`
+  // Of a subresource, such as `cors`; the others are of the request.
+  const of = [...query].flatMap(([name, value]) => (value === '' ? [`?${name}`] : []))
+  return `store: ${method} ${plainServerNames(pathname)}${of.join('')}`
+}
+
+const changing = /^(alter|comment|create|delete|do|drop|grant|insert|reassign|revoke|update)\b/i
+const namedWords = 7
+
+/** A statement on a server of tenants, such as `GRANT o_# TO l_#_a`: the beginning of what changes it. */
+export function serverStatement(sql: string): string | undefined {
+  if (sql.includes('pg_terminate_backend')) return 'end sessions'
+  const text = sql.trim()
+  if (!changing.test(text)) return undefined
+  return plainServerNames(text.replaceAll('"', '')).split(/\s+/).slice(0, namedWords).join(' ')
+}

@@ -1,7 +1,7 @@
-// The process under test that is killed: the controllers or the broker (chosen by the argument), assembled as the product does
-// it, in a child process of the test that is started and stopped several times. It is a process of its own because only SIGKILL
-// leaves exactly what a crash leaves: no `finally`, no flush, no last write. It makes no decisions and connects only to the
-// proxies whose addresses it is given.
+// The process under test that is killed: the component that its argument names, assembled as the product does it, in a child
+// process of the test that is started and stopped several times. It is a process of its own because only SIGKILL leaves exactly
+// what a crash leaves: no `finally`, no flush, no last write. It makes no decisions and connects only to the proxies whose
+// addresses it is given.
 import { flushCompileCache } from 'node:module'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
 import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
@@ -10,12 +10,14 @@ import { messageOf } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
 import type { OpenComponent } from './subject/component.ts'
-import type { FromSubject, RunSettings, ToSubject } from './subject/messages.ts'
+import type { Component, FromSubject, RunSettings, ToSubject } from './subject/messages.ts'
 
-const { openComponent }: { readonly openComponent: OpenComponent } =
-  process.argv[2] === 'broker'
-    ? await import('./subject/broker-component.ts')
-    : await import('./subject/controllers-component.ts')
+const components: Readonly<Record<Component, () => Promise<{ readonly openComponent: OpenComponent }>>> = {
+  broker: () => import('./subject/broker-component.ts'),
+  controllers: () => import('./subject/controllers-component.ts'),
+  'data-services': () => import('./subject/data-services-component.ts'),
+}
+const { openComponent } = await components[process.argv[2] as Component]()
 const log = createLog({ level: 'info', name: 'subject' })
 const send = (message: FromSubject): void => void process.send?.(message)
 

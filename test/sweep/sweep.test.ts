@@ -8,6 +8,7 @@ import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
 import { createControllersApp } from '../../src/controllers/app.ts'
 import { readControllersSettings } from '../../src/controllers/config.ts'
+import { createDataServicesApp } from '../../src/data-services/app.ts'
 import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
@@ -77,7 +78,8 @@ async function registeredControllers(): Promise<readonly string[]> {
     settings: readBrokerSettings(variables),
     random: Math.random,
   })
-  await Promise.all([controllers.stop(), broker.stop()])
+  const dataServices = createDataServicesApp(deps)
+  await Promise.all([controllers.stop(), broker.stop(), dataServices.stop()])
   await environment.close()
   return names
 }

@@ -144,6 +144,24 @@ export const proofs: readonly Proof[] = [
   },
 ]
 
+/** Of data services, what none of its controllers has for itself. */
+const dataServices: readonly string[] = [
+  'src/data-services/{*.ts,adapters/*.ts}',
+  'src/data-services/{credentials,proofs,providers,slots}/**',
+  'test/sweep/scenarios/services.ts',
+]
+const databases: readonly string[] = [
+  ...dataServices,
+  'src/data-services/adapters/postgresql/**',
+  'test/sweep/scenarios/databases.ts',
+]
+const buckets: readonly string[] = [
+  ...dataServices,
+  'src/data-services/adapters/s3/**',
+  'src/object-store/**',
+  'test/sweep/scenarios/buckets.ts',
+]
+
 /**
  * What the crash points of scenarios prove, by the controller that they cover, or by a part of the name of those that cover
  * none. When something of it changed, all points of the short form are played instead of some.
@@ -155,6 +173,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'application-chart': ['src/controllers/application-chart/**', 'src/services/charts/**'],
   'broker-halt': ['src/broker/people/halt*'],
   'broker-onboarding': ['src/broker/onboarding/**'],
+  bucket: ['src/data-services/bucket/**', ...buckets],
   'bucket-records': ['src/controllers/service-records/**'],
   'cluster-github-app': ['src/controllers/cluster-github-app/**'],
   'cluster-grant-policy': ['src/controllers/grant-policy/**'],
@@ -167,7 +186,10 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
   'remote-sync': ['src/controllers/remote-sync/**', 'src/services/builds/**'],
   'repository-grant': ['src/controllers/repository-grant/**', 'src/policy/**', 'src/services/token-desk/**'],
+  'service-binding': ['src/data-services/service-binding/**', ...databases, ...buckets],
   'service-binding-records': ['src/controllers/service-records/**'],
+  'service-class': ['src/data-services/service-class/**', ...databases, ...buckets],
+  'service-instance': ['src/data-services/service-instance/**', ...databases],
   'service-instance-records': ['src/controllers/service-records/**'],
   'service-proxy': ['src/controllers/service-proxy/**'],
   tenant: ['src/controllers/tenant/**', 'src/services/token-desk/**'],

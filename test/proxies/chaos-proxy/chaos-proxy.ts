@@ -52,10 +52,13 @@ export type View = {
 
 export type ObjectName = { readonly name: string; readonly namespace: string | undefined }
 
+/** What the facts of a request to an API server do not say. */
+export type WholeRequest = { /** Path and query. */ readonly url: string; readonly body: Buffer }
+
 export type ProxyOptions = {
   /** Judges every request that `writeOf` names; nothing passes while it is dead. */
   readonly crash?: CrashSwitch | undefined
-  readonly writeOf?: (facts: RequestFacts) => string | undefined
+  readonly writeOf?: (facts: RequestFacts, request: WholeRequest) => string | undefined
   readonly view?: View
 }
 
@@ -201,7 +204,7 @@ export async function startChaosProxy(
       return refuse(outgoing, entry, { status: 401, reason: 'Unauthorized', message })
     }
     if (listener.isDead(incoming.socket)) return
-    const write = writeOf(entry)
+    const write = writeOf(entry, { url, body })
     const mayPass = write === undefined ? crash?.dead() !== true : crash?.mayPass(write) !== false
     if (!mayPass) return void incoming.socket.destroy()
     const fault = requestFaults.take(entry)

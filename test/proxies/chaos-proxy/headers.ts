@@ -10,9 +10,13 @@ const fromApiServer = ['content-type', 'retry-after', 'warning', 'audit-id']
 
 export function requestHeaders(
   headers: IncomingHttpHeaders,
-  { isOpen, authorization }: Upstream,
+  { isOpen, isSigned, authorization }: Upstream,
 ): Record<string, string | string[]> {
-  const passed = Object.fromEntries(passing(headers, isOpen === true ? undefined : toApiServer))
+  const { host } = headers
+  const passed = {
+    ...Object.fromEntries(passing(headers, isOpen === true ? undefined : toApiServer)),
+    ...(isSigned === true && host !== undefined ? { host } : {}),
+  }
   return authorization === undefined ? passed : { ...passed, authorization }
 }
 

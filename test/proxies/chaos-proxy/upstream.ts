@@ -7,10 +7,17 @@ export type Upstream = {
   readonly dispatcher: Dispatcher
   /** Everybody may use the proxy, and all headers pass: credentials are the client's own. */
   readonly isOpen?: boolean
+  /** Requests name the proxy as their host, because their clients signed that. */
+  readonly isSigned?: boolean
 }
 
 /** GitHub or a registry. */
 export function openUpstream(url: string): Upstream {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   return { server: new URL(url), authorization: undefined, dispatcher, isOpen: true }
+}
+
+/** A store by AWS's wire, which knows each client by its signature. */
+export function signedUpstream(url: string): Upstream {
+  return { ...openUpstream(url), isSigned: true }
 }

@@ -18,6 +18,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   // Of what a Release consists of, which includes the name of the environment's chart.
   [/\b[0-9a-f]{32}\b/g, '<hash>'],
   [/-[0-9a-f]{12}\b/g, '-<hash>'],
+  // Of names on a server of tenants.
+  [/(?<![a-z\d])[bps]?[a-z2-7]{26}(?![a-z\d])/g, '<hash>'],
   [/\b1\d{5}\b/g, '<id>'],
   // Of a range of user ids: environments have different ones, because they run at once.
   [/\b1\d{9}\b/g, '<user>'],
@@ -52,10 +54,12 @@ function plainStatus(status: unknown): unknown {
   if (typeof status !== 'object' || status === null) return status
   // The digest of what a grant was decided from covers uids.
   const { conditions, observedInputs: _, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
-  const { rollout, ...others } = rest as Json & { readonly rollout?: Json }
+  const { rollout, usage, ...others } = rest as Json & { readonly rollout?: Json; readonly usage?: Json }
   const summaries = (conditions ?? []).map(({ type, status: value, reason }) => `${type}=${value} ${reason ?? ''}`).sort()
   return {
     ...others,
+    // What was measured at some time: which one that was differs between any two runs.
+    ...(usage === undefined || 'measuredAt' in usage ? {} : { usage }),
     ...(rollout === undefined ? {} : { rollout: withoutDelay(rollout) }),
     ...(conditions === undefined ? {} : { conditions: summaries }),
   }

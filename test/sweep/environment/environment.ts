@@ -30,6 +30,9 @@ import { gitHubWrite, kubernetesWrite, registryWrite, viewOf } from '../../proxi
 import type { Component, RunSettings } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
 import type { Fixture } from './fixture.ts'
+import { withdrawServices } from './services.ts'
+import { startTenantsServer, type TenantsServer } from './tenants-server.ts'
+import { startTenantsStore, type TenantsStore } from './tenants-store.ts'
 
 export const fieldManager = 'sweep'
 export const host = gitHubHost
@@ -46,6 +49,8 @@ export type EnvironmentRequest = {
   readonly github: 'none' | 'account' | 'app' | 'repository'
   /** `proxied`: what the process under test deletes in the registry counts as a write. */
   readonly registry?: 'proxied'
+  /** A server that tenants share, of this environment alone: PostgreSQL, or a store of buckets. */
+  readonly services?: 'databases' | 'buckets'
 }
 
 export type Environment = {
@@ -62,6 +67,9 @@ export type Environment = {
   readonly githubUrl: string
   /** By which the process under test knows the registry. */
   readonly registryHost: string
+  /** Undefined when the environment does not have it. */
+  readonly databases: TenantsServer | undefined
+  readonly buckets: TenantsStore | undefined
   readonly runSettings: (clock: Pick<RunSettings, 'aheadMilliseconds' | 'clockRate'>) => RunSettings
   readonly apply: (type: ResourceType, name: string, content: object, namespace?: string) => Promise<void>
   readonly setStatus: (type: ResourceType, name: string, status: object, namespace?: string) => Promise<void>
@@ -121,17 +129,20 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
   const { certificateAuthority, server } = fixture.access
   const view = viewOf({ prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames })
   const token = fixture.tokens[request.component]
-  const [kubeProxy, githubProxy, databaseProxy] = await Promise.all([
+  const [kubeProxy, githubProxy, databaseProxy, databases, buckets] = await Promise.all([
     startChaosProxy(upstreamWith({ server, certificateAuthority, token }), { crash, writeOf: kubernetesWrite(prefix), view }),
     startChaosProxy(openUpstream(fixture.github.url), { crash, writeOf: gitHubWrite }),
     startDatabaseProxy(fixture.postgres.url(prefix), crash),
+    request.services === 'databases' ? startTenantsServer(crash) : undefined,
+    request.services === 'buckets' ? startTenantsStore(crash) : undefined,
   ])
   const registryProxy =
     request.registry === 'proxied'
       ? await startChaosProxy(openUpstream(`http://${fixture.registry.host}`), { crash, writeOf: registryWrite })
       : undefined
   const registryHost = registryProxy === undefined ? fixture.registry.host : new URL(registryProxy.url).host
-  const proxies = [kubeProxy, githubProxy, databaseProxy, ...(registryProxy === undefined ? [] : [registryProxy])]
+  const optional = [registryProxy, databases, buckets].filter(proxy => proxy !== undefined)
+  const proxies = [kubeProxy, githubProxy, databaseProxy, ...optional]
   const kubeconfig = join(folder, 'kubeconfig')
   await writeFile(kubeconfig, kubeProxy.kubeconfig(), { mode: 0o600 })
   const appName = `${prefix}-app`
@@ -180,6 +191,8 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     ports,
     githubUrl: githubProxy.url,
     registryHost,
+    databases,
+    buckets,
     runSettings: clock => ({ environment: variables, ...clock }),
     apply,
     setStatus: (type, name, status, namespace = type.namespaced ? prefix : undefined) =>
@@ -194,6 +207,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       // Objects that all other environments would list. Namespaces stay: they are removed with the control plane.
       await fixture.kube.delete(clusterGitHubApp, { name: appName })
       await fixture.kube.delete(applicationChart, { name: chartName(prefix) })
+      if (request.services !== undefined) await withdrawServices(environment)
       for (const type of [secrets, configMaps])
         await fixture.kube.delete(type, {
           namespace: platformNamespace,

@@ -84,6 +84,7 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
   const tokens = {
     controllers: await tokenOf(admin, 'sekisho-controllers'),
     broker: await tokenOf(admin, 'sekisho-broker'),
+    'data-services': await tokenOf(admin, 'sekisho-data-services'),
   }
   const sweep = randomBytes(2).toString('hex')
   let environments = 0

@@ -5,7 +5,9 @@ import { appSecretDeletion, appSecretScenario } from './app-secret.ts'
 import { applicationDeletion, applicationScenario } from './application.ts'
 import { applicationChartScenario } from './application-chart.ts'
 import { applicationPartsScenario } from './application-parts.ts'
+import { bucketDeletion, bucketRotation, bucketScenario } from './buckets.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
+import { databaseDeletion, databaseKept, databaseRotation, databaseScenario, databaseWritesEnd } from './databases.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
 import { grantForApplication, grantOfReplacedApplication } from './grant-application.ts'
@@ -51,6 +53,14 @@ export const scenarios: readonly Scenario[] = [
   remoteSyncBuildpacksPod,
   remoteSyncPromotion,
   remoteSyncClosedPull,
+  bucketRotation,
+  bucketDeletion,
+  bucketScenario,
+  databaseKept,
+  databaseDeletion,
+  databaseWritesEnd,
+  databaseRotation,
+  databaseScenario,
   githubReportOfFork,
   githubReportOfRemoteSync,
   tenantScenario,

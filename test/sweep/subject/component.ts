@@ -1,5 +1,5 @@
-// The interface of a component of the product in the process under test. Types only: loading one component must not load the
-// other.
+// The interface of a component of the product in the process under test. Types only: loading one component must not load
+// another.
 import type { KubeClient } from '../../../src/kube/client/client.ts'
 import type { Manager } from '../../../src/kube/manager.ts'
 import type { Clock } from '../../../src/lib/clock.ts'

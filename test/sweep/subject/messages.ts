@@ -1,7 +1,7 @@
 // The messages between the test and the process under test. Data only.
 
 /** The component of the product that a process loads; it runs no other. */
-export type Component = 'controllers' | 'broker'
+export type Component = 'controllers' | 'broker' | 'data-services'
 
 export type RunSettings = {
   /** The settings, by the names of the environment variables. */

@@ -22,6 +22,11 @@ export function userName(bindingUid: string, slot: SlotName): string {
   return `u-${hashedName(['binding', bindingUid])}-${slot}`
 }
 
+/** Names of the proof of a user's key begin so: always the same, so that the next proof ends what one that broke off left. */
+export function proofName(user: string): string {
+  return `proof-${hashedName(['proof', user])}`
+}
+
 /** The bucket of the platform in the store with this id: nobody but the administrator may do anything with it. */
 export function probeName(storeId: string): string {
   return `p${hashedName(['probe', storeId])}`

@@ -1,5 +1,4 @@
 // What a new key can do, and what it cannot: tried with the key itself, as its tenant would try. It judges nothing.
-import { randomBytes } from 'node:crypto'
 import { DeleteBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { isAppError } from '../../../lib/errors.ts'
 import { waitUntil } from '../../../lib/waiting/wait-until.ts'
@@ -8,6 +7,7 @@ import { type BucketProofFacts, mayDo, type Within } from '../../proofs/judge-bu
 import { attemptsNever, attemptsOutside, attemptsWithin, besideOf, outcomesOf, type Scene } from './attempts.ts'
 import { namesByPath, outcomesByPath } from './by-path.ts'
 import { deleteObjects } from './contents.ts'
+import { proofName } from './names.ts'
 import type { BucketAccess } from './policy.ts'
 import type { Store, StoreKey } from './store.ts'
 import { ensureProbe, probeObject } from './store-check.ts'
@@ -19,7 +19,7 @@ const pause = 500
 
 /**
  * Waits until the store knows the key, for a while, then tries all that it must not do. Leaves nothing behind, whatever was let
- * through. Rejects with a StoreError when the store does not answer.
+ * through; after a crash the next call for this user ends what is left. Rejects with a StoreError when the store is away.
  */
 export async function observe(
   store: Store,
@@ -28,7 +28,7 @@ export async function observe(
   patienceMilliseconds = patience,
 ): Promise<BucketProofFacts> {
   const { bucket, prefix = '', user } = wanted
-  const object = `proof-${randomBytes(8).toString('hex')}`
+  const object = proofName(user)
   const other = { bucket: await ensureProbe(store), object: probeObject }
   return store.asKey(key, async session => {
     const scene: Scene = { session, bucket, prefix, user, object, other, made: object }
