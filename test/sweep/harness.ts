@@ -34,11 +34,14 @@ export type CaseOutcome =
 const patience = { timeoutMilliseconds: limits.build }
 const quietMilliseconds = 500
 
-/** Resolves when no write was made for `quietMilliseconds`, counted from the call, or at once when `ends` says so. */
-async function quiet({ crash }: Environment, ends: () => boolean = () => false): Promise<void> {
+/** Resolves when no write was made for `quietMilliseconds`, counted from the call. */
+function quiet(environment: Environment): Promise<true> {
   const asked = performance.now()
-  const isQuiet = (): boolean => performance.now() - Math.max(asked, crash.lastWrite()) > quietMilliseconds
-  await waitUntil('the controllers come to rest', async () => isQuiet() || ends() || undefined, patience)
+  return waitUntil(
+    'the controllers come to rest',
+    async () => performance.now() - Math.max(asked, environment.crash.lastWrite()) > quietMilliseconds || undefined,
+    patience,
+  ).then(() => true)
 }
 
 async function stateOf(environment: Environment, scenario: Scenario): Promise<FinalState> {
@@ -150,7 +153,7 @@ export async function runCase(run: ScenarioRun, point: CrashPoint, wanted: Final
   try {
     return await inEnvironment(run, point, async ({ environment, restarted }) => {
       // The last writes (Events) may come after the state that the scenario waited for.
-      await quiet(environment, environment.crash.fired)
+      await quiet(environment)
       if (!environment.crash.fired()) return { kind: 'not-reached' }
       await restarted()
       await waitUntil(

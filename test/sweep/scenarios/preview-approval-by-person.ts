@@ -51,7 +51,7 @@ async function waiting(environment: Environment): Promise<void> {
   await applyInstallation(environment)
   await letSee(environment)
   const { fork, pull } = await openFork(environment)
-  await push(environment, fork, 'two')
+  await push(environment, fork, 'two', pull.head.sha)
   const repository = `${environment.account.organization.login}/shop`
   await environment.apply(appPipeline, 'shop', {
     spec: {

@@ -2,10 +2,11 @@
 // to the repository becomes a PreviewApproval; a push makes another commit, which waits again.
 import { createComment } from '../../../dev/github/actions/pull-requests/comments.ts'
 import { openPullRequest } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
+import { recordPush } from '../../../dev/github/actions/record-push.ts'
 import { forkRepository } from '../../../dev/github/actions/repository/fork.ts'
+import { noCommit } from '../../../dev/github/git/ref-update.ts'
 import { userByLogin } from '../../../dev/github/state/github-state.ts'
 import type { PullRequest, Repository } from '../../../dev/github/state/repositories.ts'
-import { pushCommit } from '../../../dev/github/testing/push-commit.ts'
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../../src/api/apps/preview-approval.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
@@ -24,9 +25,20 @@ function actionAs(environment: Environment, login: string) {
   return { ...actionOf(environment), sender }
 }
 
+const ref = 'refs/heads/work'
+
 /** A commit of noah on his branch; resolves with its id. */
-export function push(environment: Environment, fork: Repository, text: string): Promise<string> {
-  return pushCommit({ ...actionAs(environment, 'noah'), repository: fork }, { branch: 'work', text })
+export async function push(environment: Environment, fork: Repository, text: string, before: string): Promise<string> {
+  const action = { ...actionAs(environment, 'noah'), repository: fork }
+  const { git } = action.context
+  const cwd = git.pathOf(fork.id)
+  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
+  const head = `commit ${ref}\ncommitter Noah <noah@example.test> ${Math.floor(Date.now() / 1000)} +0000\n${data(text)}`
+  const from = before === noCommit ? 'refs/heads/main^0' : before
+  await git.run(['fast-import', '--quiet'], { cwd, input: `${head}from ${from}\nM 100644 inline page.txt\n${data(text)}` })
+  const after = (await git.run(['rev-parse', ref], { cwd })).trim()
+  await recordPush(action, [{ ref, before, after }])
+  return after
 }
 
 /** A pull request of noah from his fork. */
@@ -34,7 +46,7 @@ export async function openFork(environment: Environment): Promise<{ readonly for
   const action = actionAs(environment, 'noah')
   const name = environment.account.organization.login
   const fork = await forkRepository(action, { owner: action.sender, name, defaultBranchOnly: true })
-  await push(environment, fork, 'one')
+  await push(environment, fork, 'one', noCommit)
   const opened = { title: 'work', body: null, head: 'noah:work', seesHead: () => true, base: 'main', draft: false }
   return { fork, pull: await openPullRequest(action, opened) }
 }
@@ -92,7 +104,7 @@ export const previewApprovalScenario: Scenario = {
       createComment(actionAs(environment, login), pull.number, `/sekisho approve ${first}`)
     await wake(environment, appPipeline, 'shop', 'said')
     await approvals(environment, ['Approved'])
-    const second = await push(environment, fork, 'two')
+    const second = await push(environment, fork, 'two', first)
     await wake(environment, appPipeline, 'shop', 'pushed')
     await waits(environment, second)
     await approvals(environment, ['Superseded'])

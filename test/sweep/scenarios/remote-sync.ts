@@ -3,7 +3,6 @@
 import { mergePullRequest } from '../../../dev/github/actions/pull-requests/merge.ts'
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { userById } from '../../../dev/github/state/github-state.ts'
-import { addCommit } from '../../../dev/github/testing/push-commit.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { deployments, pods } from '../../../src/api/builtin/index.ts'
@@ -31,9 +30,17 @@ export function repositoryOf(environment: Environment) {
   return repository
 }
 
-/** A commit on top of `main`, on this branch; resolves with its id. No webhook tells of it. */
+/** A commit on top of `main`, on this branch; resolves with its id. */
 export async function push(environment: Environment, text: string, branch = 'main'): Promise<string> {
-  return (await addCommit(actionOf(environment), { branch, text, onto: 'main' })).after
+  const { git } = environment.fixture.github.context
+  const cwd = git.pathOf(repositoryOf(environment).id)
+  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
+  const head = `commit refs/heads/${branch}\ncommitter Dave <dave@example.test> ${Math.floor(Date.now() / 1000)} +0000\n${data(text)}`
+  await git.run(['fast-import', '--quiet'], {
+    cwd,
+    input: `${head}from refs/heads/main^0\nM 100644 inline page.txt\n${data(text)}`,
+  })
+  return (await git.run(['rev-parse', `refs/heads/${branch}`], { cwd })).trim()
 }
 
 async function deleteBranch(environment: Environment): Promise<void> {
