@@ -1,4 +1,4 @@
-// The controllers of both kinds with real caches: what they write of the grants, that they write it once, and that they count again.
+// The controllers of both kinds with real caches: what they write of the grants, written once, and counted again.
 import { expect, test } from 'vitest'
 import { clusterGrantPolicy, type GrantPolicy, grantPolicy } from '../../api/github/grant-policy.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'

@@ -104,7 +104,7 @@ test('grants that exist are asked about, and the log is left alone', async () =>
   expect(asked).toEqual([])
 })
 
-test('as if it were deleted: what it denied may be approved, and a file of another namespace changes nothing', async () => {
+test('as if it were deleted: what it denies goes on, and a file of another namespace changes nothing', async () => {
   const own = [parse(policy)]
   expect((await tested({ own })).rows.map(([, effect]) => effect)).toEqual(['as before', 'ends'])
   const gone = await tested({ own, deleted: true })
