@@ -15,7 +15,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startVersitygw, type TestStore } from '../../dev/versitygw/start-versitygw.ts'
-import { secrets } from '../../src/api/builtin/index.ts'
+import { events as coreEvents, secrets } from '../../src/api/builtin/index.ts'
 import { bucket } from '../../src/api/services/bucket.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
@@ -24,6 +24,7 @@ import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { connectStore, type Store, type StoreKey } from '../../src/data-services/adapters/s3/store.ts'
 import { liveUsers } from '../../src/data-services/adapters/s3/users.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
@@ -102,6 +103,43 @@ describe('in a shared store', () => {
     }
   }
   type On = Awaited<ReturnType<typeof running>>
+
+  test('over its plan a Bucket says so in a condition and an Event, and stays ready; a larger plan ends that', async () => {
+    const plans = [
+      { name: 'small', default: true, limits: { storage: '1Mi' } },
+      { name: 'large', limits: { storage: '1Gi' } },
+    ]
+    const on = await running({ spec: { plans } })
+    await on.bucket()
+    await on.binding()
+    await on.ready()
+    const values = await on.values()
+    const ofPlan = async (reason: string) => {
+      on.later(5 * minute)
+      await on.touch(bucket, 'pictures')
+      return waitUntil(`the plan is ${reason}`, async () => {
+        const found = await on.client.get(bucket, { namespace: on.namespace, name: 'pictures' })
+        return findCondition(found?.status?.conditions, 'WithinPlan')?.reason === reason ? found : undefined
+      })
+    }
+    await ofPlan('WithinPlan')
+    await asBound(values, s3 =>
+      s3.send(new PutObjectCommand({ Bucket: values['bucket'], Key: 'large', Body: 'x'.repeat(1_500_000) })),
+    )
+    const over = await ofPlan('OverPlan')
+    expect(findCondition(over?.status?.conditions, 'Ready')).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('1Mi'),
+    })
+    expect(over?.status?.usage?.overSince).toBeDefined()
+    await waitUntil('the Event', async () => {
+      const all = await on.client.list(coreEvents, { namespace: on.namespace })
+      return all.find(({ reason, type }) => reason === 'OverPlan' && type === 'Warning')
+    })
+    await put(values, 'one more')
+    await on.bucket({ plan: 'large' })
+    expect((await ofPlan('WithinPlan'))?.status?.usage).not.toHaveProperty('overSince')
+  })
 
   async function rotate(on: On, version: number): Promise<void> {
     on.later(minute)

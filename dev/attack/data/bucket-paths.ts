@@ -87,8 +87,9 @@ export function attemptsOn(scene: Scene): readonly Attempt[] {
   return [
     attempt(scene, `deletes ../${there}/${treasure}, as one of many objects`, [
       deletes([`../${there}/${treasure}`, `x/../../${there}/${treasure}`, `./../${there}/${treasure}`]),
+      // The bucket itself, if it is empty now.
+      deletes([`../${there}`, `../${there}/`]),
     ]),
-    attempt(scene, `deletes ../${there}, the bucket`, [deletes([`../${there}`, `../${there}/`])]),
     attempt(scene, `lists the parts of the upload ../../../../${there}`, ofUploads('GET'), true),
     attempt(scene, `puts a part into the upload ../../../../${there}`, ofUploads('PUT', { partNumber: '1' })),
     attempt(scene, `aborts the upload ../../../../${there}`, ofUploads('DELETE')),

@@ -17,7 +17,7 @@ const tableIsFull = '53200'
 /** Who filled it is looked for every two seconds, and ended at once. */
 const outSeconds = 10
 
-type Scene = { readonly own: Credential; readonly others: Credential }
+export type Scene = { readonly own: Credential; readonly others: Credential }
 
 function clientOf(credential: Credential): pg.Client {
   const value = (key: string): string => valueIn(credential, key)
@@ -104,6 +104,10 @@ export async function lockAttempts(world: World, serviceClass: string): Promise<
     const refusal = await refusalOf(credential)
     if (refusal !== undefined) throw new Error(`control: the credential of ${who} does not log in: ${refusal}`)
   }
+  return attemptsOn(scene)
+}
+
+export function attemptsOn(scene: Scene): readonly Attempt[] {
   return inTurn([
     { name: 'gary: takes all locks of the server by a login that only reads', run: () => fill(scene) },
     {
