@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { serviceClass } from '../../api/services/service-class.ts'
-import { answerAtRest, decide } from './decide.ts'
+import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
+import { answerAtRest } from './suitable.ts'
 
 const answer = {
   type: 'postgresql' as const,

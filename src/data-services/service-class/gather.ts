@@ -12,7 +12,7 @@ import { check, providerOf } from '../providers/by-type.ts'
 import type { Answer } from '../providers/provider.ts'
 import { type ServerTrouble, troubleOf } from '../server-error.ts'
 import type { Servers } from '../servers.ts'
-import { answerAtRest } from './decide.ts'
+import { answerAtRest } from './suitable.ts'
 
 export type Facts = {
   readonly serviceClass: ServiceClass

@@ -14,7 +14,7 @@ export type Session = {
   readonly query: <R extends object = Record<string, unknown>>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
 }
 
-/** What statements are for: the look at the whole server; one instance, login or class; trying a login; the guard of the locks. */
+/** What statements are for: a look at the whole server; one object; trying a login; the guard of the locks. */
 export const purposes = ['look', 'administrator', 'login', 'guard'] as const
 export type Purpose = (typeof purposes)[number]
 /** Called for each statement. */
