@@ -12,8 +12,8 @@ async function widths(entries: number, every: number, filter: EntryStream['filte
     const first = Math.floor(after / every) + 1
     const found = Math.min(limit, Math.floor(through / every) - first + 1)
     const sequences = Array.from({ length: found }, (_, index) => (first + index) * every)
-    const text = sequences.map(sequence => `${JSON.stringify({ sequence })}\n`).join('')
-    return { text, count: found, last: sequences.at(-1) }
+    const pieces = sequences.map(sequence => `${JSON.stringify({ sequence })}\n`)
+    return { pieces, count: found, last: sequences.at(-1) }
   }
   const head = async () => ({ sequence: entries, hash: '' })
   const audit = { lines, head, start: async () => ({ sequence: 0, hash: '' }) }

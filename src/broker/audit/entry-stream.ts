@@ -1,12 +1,14 @@
 // The audit log as a stream of lines, oldest first, from an entry on: the whole of it at the speed of the reader, or with
-// `follow` also what comes. One page is in memory, and each query looks at a bounded number of entries, however few of them
-// pass the filters. A reader goes on after the last entry that it has.
+// `follow` also what comes. One page is in memory, also while its reader stops, and each query looks at a bounded number of
+// entries, however few of them pass the filters. A reader goes on after the last entry that it has.
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { auditKeys } from '../../store/audit/audit-keys.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { AuditQuery } from '../../store/audit/audit-rows.ts'
 
-const pageSize = 1000
+const pageSize = 200
+/** What an index finds is looked for again for each page. */
+const pageSizeByKey = 1000
 /** Entries that one query looks at, at first and where no index finds what passes the filters. */
 const window = 20_000
 /** By so much it grows while an index finds less than a page, and at most how far: what is rare is found in a few queries. */
@@ -28,7 +30,7 @@ export type EntryStream = {
 }
 
 /**
- * JSON lines: an entry each, and `{"readThrough": n}` where all entries up to n were sent or do not pass; without `follow` the
+ * JSON lines, in pieces of some: an entry each, and `{"readThrough": n}` where all entries up to n were sent or do not pass; without `follow` the
  * last one is `{"readThrough": n, "end": true}`. A stream without it was cut off. `{"shortenedTo": n}` ends a stream whose reader
  * has entries that the log has lost.
  */
@@ -36,7 +38,7 @@ export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
   const { audit, clock, signal, follow } = stream
   const isOver = endOf(stream)
   let after = Math.max(stream.after, (await audit.start()).sequence)
-  const isByKey = auditKeys(stream.filter).length > 0 || stream.filter.hashedToken !== undefined
+  const isByKey = findsByKey(stream)
   let width = window
   while (!(await isOver())) {
     const head = await audit.head()
@@ -46,7 +48,7 @@ export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
       const page = await onePage(stream, after, Math.min(after + width, head.sequence))
       width = isByKey && !page.isFull ? Math.min(width * growth, maxWindow) : window
       after = page.through
-      yield page.text
+      yield* takenFrom(page.pieces)
     }
     if (!follow) return yield mark({ readThrough: after, end: true })
     yield mark({ readThrough: after })
@@ -54,7 +56,14 @@ export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
   }
 }
 
-type Page = { readonly text: string; readonly through: number; readonly isFull: boolean }
+/** Each is let go as it is sent: what is still held when the young generation was collected twice waits for a full collection. */
+function* takenFrom(pieces: string[]): Generator<string> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
+}
+
+const findsByKey = ({ filter }: EntryStream): boolean => auditKeys(filter).length > 0 || filter.hashedToken !== undefined
+
+type Page = { readonly pieces: string[]; readonly through: number; readonly isFull: boolean }
 
 /** Whether the stream has to end: its connection did, or the right of its reader. */
 function endOf({ clock, signal, mayGoOn }: EntryStream): () => Promise<boolean> {
@@ -67,12 +76,12 @@ function endOf({ clock, signal, mayGoOn }: EntryStream): () => Promise<boolean> 
   }
 }
 
-/** A piece for each page: a piece for each entry would cost more than reading it. */
-async function onePage({ audit, filter }: EntryStream, after: number, through: number): Promise<Page> {
-  const { text, count, last = through } = await audit.lines({ ...filter, after, through, limit: pageSize })
-  if (count === 0) return { text: mark({ readThrough: through }), through, isFull: false }
-  const isFull = count === pageSize
-  return { text, through: isFull ? last : through, isFull }
+async function onePage(stream: EntryStream, after: number, through: number): Promise<Page> {
+  const limit = findsByKey(stream) ? pageSizeByKey : pageSize
+  const { pieces, count, last = through } = await stream.audit.lines({ ...stream.filter, after, through, limit })
+  if (count === 0) return { pieces: [mark({ readThrough: through })], through, isFull: false }
+  const isFull = count === limit
+  return { pieces, through: isFull ? last : through, isFull }
 }
 
 const mark = (place: object): string => `${JSON.stringify(place)}\n`

@@ -88,8 +88,8 @@ describe.each(databases)('a log on $name that began before the index', ({ start 
     'has as lines what it has as entries: %j',
     async query => {
       const entries = await log.list({ limit: 10, ...query })
-      const { text, count, last } = await log.lines({ limit: 10, ...query })
-      const lines = text.split('\n').slice(0, -1)
+      const { pieces, count, last } = await log.lines({ limit: 10, ...query })
+      const lines = pieces.join('').split('\n').slice(0, -1)
       expect(lines.map(line => JSON.parse(line))).toEqual(entries)
       expect({ count, last }).toEqual({ count: entries.length, last: entries.at(-1)?.sequence })
     },
