@@ -30,9 +30,9 @@ export type EntryStream = {
 }
 
 /**
- * JSON lines, in pieces of some: an entry each, and `{"readThrough": n}` where all entries up to n were sent or do not pass; without `follow` the
- * last one is `{"readThrough": n, "end": true}`. A stream without it was cut off. `{"shortenedTo": n}` ends a stream whose reader
- * has entries that the log has lost.
+ * JSON lines, some in a piece: an entry each, and `{"readThrough": n}` where all entries up to n were sent or do not pass;
+ * without `follow` the last one is `{"readThrough": n, "end": true}`. A stream without it was cut off. `{"shortenedTo": n}` ends
+ * a stream whose reader has entries that the log has lost.
  */
 export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
   const { audit, clock, signal, follow } = stream
