@@ -1,7 +1,6 @@
 // The audit log as a stream of lines, oldest first, from an entry on: the whole of it at the speed of the reader, or with
 // `follow` also what comes. One page is in memory, also while its reader stops, and each query looks at a bounded number of
 // entries, however few of them pass the filters. A reader goes on after the last entry that it has.
-import { Readable } from 'node:stream'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { auditKeys } from '../../store/audit/audit-keys.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
@@ -30,16 +29,10 @@ export type EntryStream = {
   readonly signal: AbortSignal
 }
 
-/** The lines as the body of a response, in pieces of some lines: of each entry alone, sending would cost more than reading. */
-export function entryStream(stream: EntryStream): Readable {
-  // One piece is fetched ahead. By default it would be sixteen.
-  return Readable.from(entryLines(stream), { highWaterMark: 1 })
-}
-
 /**
- * JSON lines: an entry each, and `{"readThrough": n}` where all entries up to n were sent or do not pass; without `follow` the
- * last one is `{"readThrough": n, "end": true}`. A stream without it was cut off. `{"shortenedTo": n}` ends a stream whose reader
- * has entries that the log has lost.
+ * JSON lines, some in a piece: an entry each, and `{"readThrough": n}` where all entries up to n were sent or do not pass;
+ * without `follow` the last one is `{"readThrough": n, "end": true}`. A stream without it was cut off. `{"shortenedTo": n}` ends
+ * a stream whose reader has entries that the log has lost.
  */
 export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
   const { audit, clock, signal, follow } = stream

@@ -5,7 +5,10 @@ import type pg from 'pg'
 /** An id that had this name once. People are subjects such as `github|github.com|42`; repositories are numbers as text. */
 export type NamedId = { readonly id: string; readonly name: string }
 
-/** Entries that are looked at. */
+/**
+ * Entries that are looked at. All of them would need a table of names that each append keeps: 8 µs of CPU an entry beside the 30
+ * of its insert, and a cut would have to find which names are gone with it.
+ */
 const newest = 500_000
 const most = 20_000
 
