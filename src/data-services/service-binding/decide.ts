@@ -125,7 +125,7 @@ export function hasLostLogin(seen: Snapshot, { status }: ServiceBinding): boolea
   return status?.principal !== undefined && seen.mayLogIn(status.principal) === false
 }
 
-/** A login that is closed again within so long after another one waits for its successor: a loop of locks makes none of logins. */
+/** One that is closed again within so long after another waits for its successor: a loop of locks makes no loop of logins. */
 const closedAgainMilliseconds = 60 * minute
 const closedPaceMilliseconds = 10 * minute
 

@@ -207,7 +207,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       // Objects that all other environments would list. Namespaces stay: they are removed with the control plane.
       await fixture.kube.delete(clusterGitHubApp, { name: appName })
       await fixture.kube.delete(applicationChart, { name: chartName(prefix) })
-      if (request.services !== undefined) await withdrawServices(environment)
+      if (request.services !== undefined) await withdrawServices(fixture, prefix)
       for (const type of [secrets, configMaps])
         await fixture.kube.delete(type, {
           namespace: platformNamespace,

@@ -1,5 +1,6 @@
 // `/api/v1/audit`: pages and streams of the audit log, its signed head, the checkpoints that are kept outside of the database,
 // and whom a name means in it. Who reads what: src/broker/auditors/audit-readers.ts.
+import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -11,7 +12,7 @@ import { isAppError } from '../../../../lib/errors.ts'
 import type { AuditLog } from '../../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../../web/server.ts'
 import { acknowledgementsIn, checkpointsKey, keptKeys, statementsIn } from '../../../audit/checkpoint-map.ts'
-import { entryStream } from '../../../audit/entry-stream.ts'
+import { entryLines } from '../../../audit/entry-stream.ts'
 import { findNamed } from '../../../audit/named.ts'
 import { type AuditScope, noAuditLog } from '../../../auditors/audit-readers.ts'
 import { createFollowers } from '../../../builds/followers.ts'
@@ -121,7 +122,9 @@ function registerStream(server: WebServer, context: AuditContext): void {
     // The whole way again: the token, the account, its namespace and the right.
     const mayGoOn = () =>
       isUnchanged(scope, async () => auditReaders.scope((await requireReader(context, request)).reader, filters.namespace))
-    return reply.type('application/x-ndjson').send(entryStream({ audit: store.audit, clock, ...place, mayGoOn, signal }))
+    return reply
+      .type('application/x-ndjson')
+      .send(Readable.from(entryLines({ audit: store.audit, clock, ...place, mayGoOn, signal })))
   })
 }
 
