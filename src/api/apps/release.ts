@@ -168,3 +168,6 @@ export const release = defineKind({
 })
 
 export type Release = ObjectOf<typeof release>
+
+/** A Release as the caches hold it: without its snapshot (`kept-object.ts`). */
+export type ReleaseHeader = Omit<Release, 'spec'> & { readonly spec: Omit<Release['spec'], 'snapshot'> }

@@ -3,7 +3,7 @@ import { appSecret } from '../../api/apps/app-secret.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
-import { release } from '../../api/apps/release.ts'
+import { type ReleaseHeader, release } from '../../api/apps/release.ts'
 import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import {
@@ -35,7 +35,6 @@ import type { Manager } from '../../kube/manager.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import { type IngressAddress, wantedHosts } from './domains/hosts.ts'
 import { namesOfTags } from './image/followed-tag.ts'
-import type { ReleaseHeader } from './releases/release-content.ts'
 
 /** Selects the objects that carry the label: only those of Applications are cached. */
 export const applicationSelector = labels.application

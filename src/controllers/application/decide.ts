@@ -14,10 +14,10 @@ import type { Facts } from './facts.ts'
 import { knownContents } from './image/contents.ts'
 import { hasImage } from './image/missing-image.ts'
 import { cronOf, environmentOf, maxProcesses, runningIn } from './image/processes.ts'
+import { boundService } from './rendering/bound-pods.ts'
 import { literalInput } from './rendering/literal-input.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
-import { boundService } from './services/bound-pods.ts'
 import { serviceProblem, serviceVersions } from './services/service-checks.ts'
 
 /**

@@ -1,11 +1,12 @@
 // Whether the registry of a followed tag is asked, what runs then, and what the status says.
+
 import { describe, expect, test } from 'vitest'
 import { maxFollowed } from '../../../api/apps/application/image.ts'
 import type { Application } from '../../../api/apps/application.ts'
+import type { ReleaseHeader } from '../../../api/apps/release.ts'
 import { followedRegistry } from '../../../services/followed-tags/followed-registry.ts'
 import type { FollowedTag } from '../../../services/followed-tags/read-tag.ts'
 import { type TagState, tagName } from '../../../services/followed-tags/tag-watch.ts'
-import type { ReleaseHeader } from '../releases/release-content.ts'
 import { application, header } from '../releases/testing/application.ts'
 import { byDigest, followedOf, followedStatus, hasMoved, namesOfTags } from './followed-tag.ts'
 

@@ -4,6 +4,7 @@
 
 import { maxFollowed } from '../../../api/apps/application/image.ts'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import type { ReleaseHeader } from '../../../api/apps/release.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import { compareText } from '../../../lib/text/compare-text.ts'
 import type { Refusal } from '../../../policy/check.ts'
@@ -13,7 +14,6 @@ import type { FollowedTag } from '../../../services/followed-tags/read-tag.ts'
 import { tagName } from '../../../services/followed-tags/tag-watch.ts'
 import { parseReference, placeOfImage, type RegistryPlace } from '../../../services/registry/image-place.ts'
 import { isRepositoryName } from '../../../services/registry/repository.ts'
-import type { ReleaseHeader } from '../releases/release-content.ts'
 
 /** What is known of the tag of one Application. */
 export type Followed = {

@@ -1,11 +1,11 @@
 // Which release an Application runs, and whether another one must be made. Pure.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
-import { releaseOutcomes } from '../../../api/apps/release.ts'
+import { type ReleaseHeader, releaseOutcomes } from '../../../api/apps/release.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import { onlyCredentials } from '../services/service-checks.ts'
-import { contentHash, type ReleaseHeader, type SecretVersions } from './release-content.ts'
+import { contentHash, type SecretVersions } from './release-content.ts'
 
 type Status = NonNullable<Application['status']>
 type Reason = ReleaseHeader['spec']['reason']

@@ -3,11 +3,11 @@
 
 import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
-import { type Release, release as releases } from '../../../api/apps/release.ts'
+import { type Release, type ReleaseHeader, release as releases } from '../../../api/apps/release.ts'
 import { jobs as jobTypes } from '../../../api/builtin/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { StatusWriter } from '../../kit/status-writer.ts'
-import type { ReleaseFacts, ReleaseHeader } from './release-content.ts'
+import type { ReleaseFacts } from './release-content.ts'
 import { surplusJobs } from './release-job.ts'
 import { nextOutcome, surplusReleases } from './release-status.ts'
 import { deleteAll, type ReleaseTarget } from './write-releases.ts'

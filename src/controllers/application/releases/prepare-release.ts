@@ -1,7 +1,7 @@
 // Finds out which release an Application is to run, makes the Release that its spec asks for, and runs the release job. Writes by
 // write-releases.ts only. Order: the Release, then its job: each exists before its effects, and a run after a crash finds it.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
-import { type Release, release as releases } from '../../../api/apps/release.ts'
+import { type Release, type ReleaseHeader, release as releases } from '../../../api/apps/release.ts'
 import { jobs } from '../../../api/builtin/index.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { KubeError } from '../../../kube/client/errors.ts'
@@ -12,7 +12,7 @@ import type { Manifests } from '../rendering/manifest-source.ts'
 import { type Choice, choosePinned, chooseRelease, planRelease, type ReleasePlan } from './choose-release.ts'
 import { type Changes, changedBy, changedByKnown, changeOf, desiredRelease, personIn, releaseName } from './desired-release.ts'
 import type { KnownLogins } from './known-logins.ts'
-import { applicationOf, contentHash, type ReleaseFacts, type ReleaseHeader } from './release-content.ts'
+import { applicationOf, contentHash, type ReleaseFacts } from './release-content.ts'
 import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
 import type { ReleaseObservation } from './release-status.ts'
 import type { Snapshots } from './snapshots.ts'

@@ -2,14 +2,11 @@
 // says it. Pure.
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
-import { notInRelease, type Release, type ReleaseSnapshot } from '../../../api/apps/release.ts'
+import { notInRelease, type ReleaseHeader, type ReleaseSnapshot } from '../../../api/apps/release.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Job, Pod } from '../../../api/builtin/index.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
-
-/** A Release as the caches hold it: without its snapshot (src/api/kept-object.ts). */
-export type ReleaseHeader = Omit<Release, 'spec'> & { readonly spec: Omit<Release['spec'], 'snapshot'> }
 
 /** The AppSecrets that are used, and their versions. */
 export type SecretVersions = Readonly<Record<string, string>>

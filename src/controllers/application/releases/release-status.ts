@@ -1,12 +1,11 @@
 // What the status of an Application says about its releases after a reconcile, and what becomes of the Releases themselves. Pure.
 import type { Application } from '../../../api/apps/application.ts'
-import { releaseOutcomes as outcomes, type Release } from '../../../api/apps/release.ts'
+import { releaseOutcomes as outcomes, type Release, type ReleaseHeader } from '../../../api/apps/release.ts'
 import { findCondition, mergeConditions } from '../../../kube/object/conditions.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import { phasesOf, type RolloutRecord } from '../rollout/rollout-times.ts'
 import type { Verdict } from '../rollout/verdict.ts'
-import type { ReleaseHeader } from './release-content.ts'
 import type { JobRecord } from './release-job.ts'
 
 type Status = NonNullable<Application['status']>

@@ -1,10 +1,9 @@
 // What older releases recorded, read from the API server when one of them runs: the caches hold Releases without it. A snapshot
 // never changes, so the ones used last are kept, by uid. Only reads.
-import { type Release, type ReleaseSnapshot, release as releases } from '../../../api/apps/release.ts'
+import { type Release, type ReleaseHeader, type ReleaseSnapshot, release as releases } from '../../../api/apps/release.ts'
 import { keyOf } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
-import type { ReleaseHeader } from './release-content.ts'
 
 /** Reads snapshots. */
 export type Snapshots = {

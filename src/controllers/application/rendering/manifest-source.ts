@@ -8,9 +8,9 @@ import type { Refusal } from '../../../policy/check.ts'
 import type { ChartInput, ChartSource } from '../../../services/charts/chart-input.ts'
 import type { ChartRenderer } from '../../../services/charts/renderer.ts'
 import type { RedirectGroup } from '../domains/redirects.ts'
-import type { PodServices } from '../services/bound-pods.ts'
 import type { Reach } from '../services/service-facts.ts'
 import type { PodAccount } from './account.ts'
+import type { PodServices } from './bound-pods.ts'
 import { desiredManifests, type Manifest } from './desired.ts'
 
 export type Manifests =

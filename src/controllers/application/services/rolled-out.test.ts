@@ -1,11 +1,12 @@
 // Which credential all pods have: from the releases, and from what runs.
+
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
+import type { ReleaseHeader } from '../../../api/apps/release.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
 import { rolledOutAnnotation } from '../../../api/services/binding-secret.ts'
 import type { ServiceBinding } from '../../../api/services/service-binding.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
-import type { ReleaseHeader } from '../releases/release-content.ts'
 import { credentialSince, hasFormer, tellRolledOut } from './rolled-out.ts'
 import { serviceVersions } from './service-checks.ts'
 import { bindingOf, entryOf } from './testing/service-objects.ts'

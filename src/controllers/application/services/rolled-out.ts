@@ -1,6 +1,8 @@
 // Says on a ServiceBinding which version of its credential alone pods have, so that the one before can end early. It is about
 // pods of the Application and commands of `sekisho run`; whether anybody is connected, the server of the service knows.
+
 import type { Application } from '../../../api/apps/application.ts'
+import type { ReleaseHeader } from '../../../api/apps/release.ts'
 import { type Pod, pods } from '../../../api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../../api/names.ts'
 import { rolledOutAnnotation } from '../../../api/services/binding-secret.ts'
@@ -9,7 +11,6 @@ import { taskLabel } from '../../../api/task-names.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { uidOf } from '../../../kube/object/owner.ts'
 import { fieldManager } from '../field-manager.ts'
-import type { ReleaseHeader } from '../releases/release-content.ts'
 import { desiredBinding, isSettled } from './owned-bindings.ts'
 import { serviceVersions, versionName } from './service-checks.ts'
 import type { ServiceEntry, ServiceFacts } from './service-facts.ts'

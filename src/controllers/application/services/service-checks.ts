@@ -11,7 +11,7 @@ import { serviceBinding } from '../../../api/services/service-binding.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { firstRefusal } from '../../../policy/check.ts'
 import type { Refusal } from '../../kit/refusal.ts'
-import { filesFolder } from './bound-pods.ts'
+import { filesFolder } from './files-folder.ts'
 import type { ServiceEntry, ServiceFacts } from './service-facts.ts'
 
 type Facts = ServiceFacts & { readonly application: Application }

@@ -1,6 +1,7 @@
 // An Application and its releases, for the unit tests of releases and rollouts.
+
 import type { Application } from '../../../../api/apps/application.ts'
-import type { ReleaseHeader } from '../release-content.ts'
+import type { ReleaseHeader } from '../../../../api/apps/release.ts'
 
 export const image = 'registry.test/shop@sha256:1'
 export const now = new Date('2026-01-01T12:00:00.000Z')

@@ -5,7 +5,8 @@ import type { Application } from '../../../api/apps/application.ts'
 import { bindingFiles, type ServiceUse, serviceEnvironment } from '../../../api/services/application-services.ts'
 import { bindingSecretName } from '../../../api/services/binding-secret.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
-import { podTemplatePath } from '../rendering/pod-rules.ts'
+import { filesFolder } from '../services/files-folder.ts'
+import { podTemplatePath } from './pod-rules.ts'
 
 /** What pods get of one entry. */
 export type BoundService = {
@@ -18,15 +19,6 @@ export type BoundService = {
 
 /** What pods have beside the pods that a chart rendered. */
 export type PodServices = { readonly bound?: readonly BoundService[] | undefined }
-
-const folderPattern = /^(\/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$/
-
-/** Below which the files are; undefined for a value of the Application's own that is no such path. */
-export function filesFolder({ env = [] }: Pick<Application['spec'], 'env'>): string | undefined {
-  const own = env.find(({ name }) => name === bindingFiles.variable)
-  if (own === undefined) return bindingFiles.folder
-  return own.value !== undefined && folderPattern.test(own.value) ? own.value : undefined
-}
 
 export function boundService(use: ServiceUse, bindingName: string, spec: Application['spec']): BoundService {
   const folder = filesFolder(spec)

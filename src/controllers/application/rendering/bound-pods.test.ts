@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import { objectAt } from '../../../lib/json/json-value.ts'
-import { desiredManifests } from '../rendering/desired.ts'
-import { podTemplatePath } from '../rendering/pod-rules.ts'
+import { use } from '../services/testing/service-objects.ts'
 import { boundService } from './bound-pods.ts'
-import { use } from './testing/service-objects.ts'
+import { desiredManifests } from './desired.ts'
+import { podTemplatePath } from './pod-rules.ts'
 
 const application = {
   apiVersion: 'apps.sekisho.dev/v1alpha1',
