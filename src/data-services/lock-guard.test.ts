@@ -13,7 +13,7 @@ function guardOf(closing: Closing, isLeader = () => true) {
   const said: object[] = []
   const woken: string[] = []
   const closedLogins = createClosedLogins()
-  closedLogins.onSaid(login => woken.push(login))
+  closedLogins.onClosed(login => woken.push(login))
   const server = {} as Server
   const every = () => [['shared', { type: 'postgresql', server }]] as never
   const log = { error: (fields: object) => said.push(fields) }

@@ -9,24 +9,24 @@ import type { Servers } from './servers.ts'
 
 /** Logins that the guard has closed, for who makes their credentials anew. What nobody heard of, each look at a login finds. */
 export type ClosedLogins = {
-  readonly say: (login: string) => void
+  readonly notify: (login: string) => void
   /** Call before the manager starts. */
-  readonly onSaid: (listener: (login: string) => void) => void
+  readonly onClosed: (listener: (login: string) => void) => void
 }
 
 export function createClosedLogins(): ClosedLogins {
   const listeners: ((login: string) => void)[] = []
   return {
-    say(login) {
+    notify(login) {
       for (const listener of listeners) listener(login)
     },
-    onSaid: listener => void listeners.push(listener),
+    onClosed: listener => void listeners.push(listener),
   }
 }
 
 export type LockGuardDeps = {
   readonly servers: Pick<Servers, 'every'>
-  readonly closedLogins: Pick<ClosedLogins, 'say'>
+  readonly closedLogins: Pick<ClosedLogins, 'notify'>
   readonly manager: Pick<Manager, 'isLeader'>
   readonly clock: Clock
   readonly log: Pick<Log, 'error'>
@@ -43,7 +43,7 @@ export function createLockGuard(deps: LockGuardDeps): Periodic {
     try {
       await closeTakers(server, login => {
         log.error({ serviceClass, login }, 'a login was closed that had taken most locks of its server')
-        closedLogins.say(login)
+        closedLogins.notify(login)
       })
     } catch (error) {
       // That a server is away says its class.

@@ -45,7 +45,7 @@ export function createServiceBindingController(parts: DataServicesParts): Contro
             const bindings = instancesOf(name).flatMap(instance => bindingsOf('ServiceInstance', instance))
             for (const binding of bindings) if (hasLostLogin(seen, binding)) enqueue(keyOf(binding), { initial: false })
           })
-          closedLogins.onSaid(login => {
+          closedLogins.onClosed(login => {
             for (const binding of cache.byIndex(byLogin, login)) enqueue(keyOf(binding), { initial: false })
           })
         },

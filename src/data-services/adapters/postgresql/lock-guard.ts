@@ -32,8 +32,12 @@ export function closeLockTakers(server: Server, onClosed: (login: string) => voi
       await waitUntil('a login that took the locks of others to be closed', () => isClosed(session, taker), {
         timeoutMilliseconds,
       })
-      // Others see it from now on.
-      await session.query('COMMIT').finally(() => loginPattern.test(taker.name) && onClosed(taker.name))
+      // Others see it from now on, and no look that was taken before counts for whoever hears of it.
+      await session.query('COMMIT').finally(() => {
+        if (!loginPattern.test(taker.name)) return
+        server.changes.note([taker.name])
+        onClosed(taker.name)
+      })
       await hold(session)
       // One that logged in meanwhile.
       await endSessionsOf(session, taker.oid)
