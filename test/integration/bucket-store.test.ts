@@ -37,9 +37,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startVersitygw, type TestStore } from '../../dev/versitygw/start-versitygw.ts'
 import { ensureBucket, removeBucket } from '../../src/data-services/adapters/s3/buckets.ts'
 import { usageOf } from '../../src/data-services/adapters/s3/contents.ts'
-import { bucketId, probeName, userName } from '../../src/data-services/adapters/s3/names.ts'
+import { bucketId, probeName, proofName, userName } from '../../src/data-services/adapters/s3/names.ts'
 import type { BucketAccess } from '../../src/data-services/adapters/s3/policy.ts'
-import { observe } from '../../src/data-services/adapters/s3/proof.ts'
+import { cleanProof, observe } from '../../src/data-services/adapters/s3/proof.ts'
 import { connectStore, type Session, type Store, type StoreKey } from '../../src/data-services/adapters/s3/store.ts'
 import { checkStore, removeProbe } from '../../src/data-services/adapters/s3/store-check.ts'
 import { dropKey, dropUser, ensureUser, issueKey, keysOf, liveUsers } from '../../src/data-services/adapters/s3/users.ts'
@@ -152,6 +152,25 @@ describe('a shared store', () => {
       expect(await keysOf(store, wanted.user)).toHaveLength(1)
     },
   )
+
+  test('what a proof left that broke off ends with its credential, also when the bucket is gone', async () => {
+    const { wanted, key } = await binding('ReadWrite', prefix)
+    await observe(store, key, wanted)
+    const name = proofName(wanted.user)
+    const [own, platforms] = [wanted.bucket, probeName('the-class')]
+    await asAdmin(async ({ s3, iam }) => {
+      for (const Key of [name, `${prefix}${name}`]) await s3.send(put(own, Key))
+      await s3.send(put(platforms, name))
+      await s3.send(new CreateBucketCommand({ Bucket: name }))
+      await iam.send(new CreateUserCommand({ UserName: name }))
+    })
+    for (const _ of ['once', 'again']) await cleanProof(store, wanted)
+    expect([await keysIn(own), await keysIn(platforms)]).toEqual([[], ['probe']])
+    await expect(asAdmin(({ s3 }) => s3.send(put(name, 'a')))).rejects.toMatchObject({ code: 'NoSuchBucket' })
+    expect(await keysOf(store, wanted.user)).toHaveLength(1)
+    expect(await removeBucket(store, { name: own, owner: own, empty: false, wasComplete: true })).toBe('gone')
+    await cleanProof(store, wanted)
+  })
 
   test.each<[string, BucketAccess, string | undefined, object]>([
     ['everything', 'ReadWrite', undefined, { Action: '*', Resource: '*' }],

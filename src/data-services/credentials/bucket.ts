@@ -3,7 +3,7 @@ import { bindingAuthorityKey, bindingPrefixKey, bindingProvider } from '../../ap
 import type { ServiceBinding } from '../../api/services/service-binding.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { SlotName } from '../adapters/postgresql/identifiers.ts'
-import { observe } from '../adapters/s3/proof.ts'
+import { cleanProof, observe } from '../adapters/s3/proof.ts'
 import { dropUser, ensureUser, issueKey, liveUsers } from '../adapters/s3/users.ts'
 import { judgeBucket } from '../proofs/judge-bucket.ts'
 import type { OpenStore } from '../providers/provider.ts'
@@ -30,7 +30,10 @@ export function bucketCredentials(opened: OpenStore, binding: ServiceBinding, bu
       const key = { 'access-key-id': new SecretString(made.accessKeyId), 'secret-access-key': made.secretAccessKey }
       return { key, prove: async () => judgeBucket({ access, prefix }, await observe(store, made, wantedOf(slot))) }
     },
-    drop: slot => dropUser(store, userOf(slot)),
+    async drop(slot) {
+      await dropUser(store, userOf(slot))
+      await cleanProof(store, wantedOf(slot))
+    },
     valuesOf: (_slot, key) => ({
       type: 's3',
       provider: bindingProvider,

@@ -24,7 +24,7 @@ export type Server = {
   /** A session of the administrator for the look at the whole server, closed afterwards. Rejects as `asAdministrator` does. */
   readonly asLook: <T>(work: (session: Session) => Promise<T>) => Promise<T>
   /** What the administrator's statements named. */
-  readonly changes: Pick<Changes, 'follow'>
+  readonly changes: Changes
   /** A session of the administrator in its own database, or in the one named. Rejects with `unavailable`, or what `work` does. */
   readonly asAdministrator: <T>(work: (session: Session) => Promise<T>, database?: string) => Promise<T>
   /** A session of a login, closed afterwards. Rejects with the driver's error. */

@@ -7,7 +7,7 @@ import { type BucketProofFacts, mayDo, type Within } from '../../proofs/judge-bu
 import { attemptsNever, attemptsOutside, attemptsWithin, besideOf, outcomesOf, type Scene } from './attempts.ts'
 import { namesByPath, outcomesByPath } from './by-path.ts'
 import { deleteObjects } from './contents.ts'
-import { proofName } from './names.ts'
+import { probeName, proofName } from './names.ts'
 import type { BucketAccess } from './policy.ts'
 import type { Store, StoreKey } from './store.ts'
 import { ensureProbe, probeObject } from './store-check.ts'
@@ -43,7 +43,7 @@ export async function observe(
       const byPath = await store.asAdministrator(({ s3 }) => outcomesByPath(scene, s3))
       return { within, outside, never: { ...byPath, ...(await outcomesOf(attemptsNever(scene))) } }
     } finally {
-      await clean(store, scene, key)
+      await clean(store, wanted, key)
     }
   })
 }
@@ -73,16 +73,31 @@ async function untilKnown(scene: Scene, access: BucketAccess, timeoutMillisecond
   return outcomes
 }
 
-async function clean(store: Store, { bucket, prefix, object, other, made, user }: Scene, key: StoreKey): Promise<void> {
-  await store.asAdministrator(async ({ s3 }) => {
-    for (const below of placesOf(prefix)) await deleteObjects(s3, bucket, `${below}${object}`)
-    // Where names are no paths and the store keeps versions, deleting what never was leaves a mark.
-    for (const name of namesByPath({ prefix, object, other })) await deleteObjects(s3, bucket, name)
-    await deleteObjects(s3, other.bucket, object)
-    await s3.send(new DeleteBucketCommand({ Bucket: made })).catch((error: unknown) => {
-      if (codeOf(error) !== 'NoSuchBucket') throw error
-    })
-  })
-  await dropUser(store, made)
+async function clean(store: Store, wanted: WantedUser, key: StoreKey): Promise<void> {
+  await cleanProof(store, wanted)
+  const { user } = wanted
   for (const { id } of await keysOf(store, user)) if (id !== key.accessKeyId) await dropKey(store, { user, id })
+}
+
+/** Ends what a proof of this user's key that broke off has left, in the bucket and beside it. Again it changes nothing. */
+export async function cleanProof(store: Store, { bucket, prefix = '', user }: WantedUser): Promise<void> {
+  const object = proofName(user)
+  const other = { bucket: probeName(store.address.id), object: probeObject }
+  await store.asAdministrator(async ({ s3 }) => {
+    const remove = (from: string, name: string): Promise<void> => unlessGone(deleteObjects(s3, from, name))
+    for (const below of placesOf(prefix)) await remove(bucket, `${below}${object}`)
+    // Where names are no paths and the store keeps versions, deleting what never was leaves a mark.
+    for (const name of namesByPath({ prefix, object, other })) await remove(bucket, name)
+    await remove(other.bucket, object)
+    await unlessGone(s3.send(new DeleteBucketCommand({ Bucket: object })))
+  })
+  await dropUser(store, object)
+}
+
+async function unlessGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (codeOf(error) !== 'NoSuchBucket') throw error
+  }
 }
