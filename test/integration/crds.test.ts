@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { examplePath } from '../../dev/generate/reference/kinds.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
+import { bucketId, probeName, proofName } from '../../src/data-services/adapters/s3/names.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { testAdmin, withNamespace } from '../fixtures/harness.ts'
 
@@ -71,7 +72,20 @@ const pipelineSpec = (limits: object, application: object = { processes: [{ name
   requestedBy: 'github|github.com|1',
 })
 
+/** Of a tenant, of the platform, and of a proof: whoever had such a bucket could make a proof say what it likes. */
+const platformNames = [bucketId({ tenantUid: 't', namespace: 'acme', name: 'b' }), probeName('c'), proofName('u')]
+
 const refused: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries(
+    platformNames.map(name => [
+      `a bucket with the name ${name}`,
+      {
+        kind: 'Bucket',
+        spec: { class: 'shared', name },
+        says: /spec\.name: .*names of this form are those that the platform gives/,
+      },
+    ]),
+  ),
   'a sum of previews whose processes only their sources know': {
     kind: 'AppPipeline',
     spec: pipelineSpec({ resources: { cpu: '2' } }, {}),

@@ -124,7 +124,7 @@ export const bucket = defineKind({
           pattern: dnsLabel,
           rules: [
             {
-              rule: "!self.matches('^[bp][a-z2-7]{26}$')",
+              rule: "!self.matches('^([bp]|proof-)[a-z2-7]{26}$')",
               message: 'names of this form are those that the platform gives: choose another one',
               reason: 'FieldValueInvalid',
             },
