@@ -25,12 +25,12 @@ export type ReviewServerDeps = {
 /** Room for two objects of 1.5 MB (etcd's limit), escaped. */
 const bodyLimit = 8 * 1024 * 1024
 /**
- * An API server sends one review for each write in progress; most are a few KiB. Reviews are parsed on the thread that answers
- * them.
+ * An API server sends a review for each write in progress and each webhook that it concerns (six for a pod), and opens a connection
+ * for each that is in progress: https://pkg.go.dev/net/http#Transport . One that is refused is a write that fails.
  */
-const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
-/** API servers keep a few connections each. */
 const connections = { most: 256, maxOfClient: 128 }
+/** Most reviews are a few KiB: what bounds their memory is the bytes. They are parsed on the thread that answers them. */
+const budget = { requests: connections.most, bytes: 4 * bodyLimit, bodyLimit }
 
 /** A server that does not listen yet. */
 export function createReviewServer(deps: ReviewServerDeps): PostServer {
