@@ -25,21 +25,24 @@ async function startServer() {
 test('a review for every connection of an API server may be in progress; more bytes are refused before they are read', async () => {
   const { port, certificate } = await startServer()
   const answers: (number | undefined)[] = []
+  let heads = 0
   const agent = new Agent({ ca: certificate, servername: 'x' })
   onTestFinished(() => agent.destroy())
-  /** A body that begins; the rest comes with `end`. */
+  /** The head, which the server confirms; the body comes with `end`. */
   const begin = (length: number): { readonly end: () => void } => {
-    const headers = { 'content-type': 'application/json', 'content-length': length }
+    const headers = { 'content-type': 'application/json', 'content-length': length, expect: '100-continue' }
     const sent = request({ host: '127.0.0.1', port, agent, path: '/mutate', method: 'POST', headers })
     sent.once('response', answer => answers.push(answer.resume().statusCode))
+    sent.once('continue', () => heads++)
     sent.on('error', () => {})
-    sent.write('{')
+    sent.flushHeaders()
     onTestFinished(() => void sent.destroy())
-    return { end: () => void sent.end('}') }
+    return { end: () => void sent.end('{}') }
   }
   for (let number = 0; number < 5; number += 1) begin(8_000_000)
   await waitUntil('the refusal of what would be too much', seen => seen(answers).length === 1)
   const small = Array.from({ length: 100 }, () => begin(2))
+  await waitUntil('all to be in progress', seen => seen(heads) === 5 + small.length)
   for (const { end } of small) end()
   await waitUntil('all reviews to be answered', seen => seen(answers).length === 1 + small.length)
   // They are no reviews, and were read.
