@@ -44,9 +44,9 @@ async function keep(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise
 async function end(deps: ServiceClassDeps, serviceClass: ServiceClass): Promise<Outcome | undefined> {
   const { name } = serviceClass.metadata
   const { length } = deps.servicesOf(name)
+  // A process that has just started is not connected: services that are being deleted need the server, and so does its end.
+  if (deps.servers.of(name, serviceClass.spec.type) === undefined) await gather(deps, serviceClass)
   if (length > 0) {
-    // Those that are being deleted need the server.
-    if (deps.servers.of(name, serviceClass.spec.type) === undefined) await gather(deps, serviceClass)
     await deps.status.write(serviceClass, endingStatus(serviceClass, length, deps.clock.now()))
     return requeueAfter(askAgainMilliseconds)
   }
