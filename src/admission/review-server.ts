@@ -25,8 +25,8 @@ export type ReviewServerDeps = {
 /** Room for two objects of 1.5 MB (etcd's limit), escaped. */
 const bodyLimit = 8 * 1024 * 1024
 /**
- * An API server sends a review for each write in progress and each webhook that it concerns (six for a pod), and opens a connection
- * for each that is in progress: https://pkg.go.dev/net/http#Transport . One that is refused is a write that fails.
+ * An API server sends a review for each write in progress and each webhook that it concerns (six for a pod), and opens a
+ * connection for each that is in progress: https://pkg.go.dev/net/http#Transport . One that is refused is a write that fails.
  */
 const connections = { most: 256, maxOfClient: 128 }
 /** Most reviews are a few KiB: what bounds their memory is the bytes. They are parsed on the thread that answers them. */
