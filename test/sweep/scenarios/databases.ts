@@ -4,6 +4,8 @@
 import { serviceBinding } from '../../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../../src/api/services/service-instance.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type Environment, fieldManager } from '../environment/environment.ts'
 import { enrol, offer } from '../environment/services.ts'
 import type { TenantsServer } from '../environment/tenants-server.ts'
@@ -105,9 +107,13 @@ export const databaseRotation: Scenario = {
   act: replaceCredential,
 }
 
+/** In the rights of a table: to read, delete and truncate. */
+const mayOnlyRemove = '=rdD/'
+
 export const databaseWritesEnd: Scenario = {
   ...shared,
   name: 'database: over its plan, and back',
+  clockRate: rotationClockRate,
   controllers: ['service-instance'],
   prepare: used('Delete'),
   async act(environment) {
@@ -116,6 +122,12 @@ export const databaseWritesEnd: Scenario = {
       fixture.kube.mergePatch(serviceInstance, { namespace, name: 'db' }, { spec: { plan } }, { fieldManager })
     await choose('tiny')
     await ready(environment, serviceInstance, 'db', 'WritesEnded')
+    // The condition says what is being done: a crash before it was done would leave another end to compare.
+    await waitUntil(
+      'writes to have ended on the server',
+      async seen => seen(await serverOf(environment).contents()).some(line => line.includes(mayOnlyRemove)),
+      { timeoutMilliseconds: limits.minutes },
+    )
     await choose('small')
     await ready(environment, serviceInstance, 'db', 'Provisioned')
   },
