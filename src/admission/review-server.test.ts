@@ -45,7 +45,7 @@ test('a review for every connection of an API server may be in progress; more by
   await waitUntil('all to be in progress', seen => seen(heads) === 5 + small.length)
   for (const { end } of small) end()
   await waitUntil('all reviews to be answered', seen => seen(answers).length === 1 + small.length)
-  // They are no reviews, and were read.
+  // Their bodies were read, and are not reviews.
   expect(answers).toEqual([503, ...small.map(() => 400)])
   begin(9_000_000)
   await waitUntil('the refusal of a large body', seen => seen(answers.at(-1)) === 413)

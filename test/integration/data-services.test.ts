@@ -16,6 +16,7 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { withDataServices } from '../fixtures/data-services-fixture.ts'
+import { query } from '../fixtures/database-services.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
 import { provisionedService } from '../fixtures/provisioned-service.ts'
 
@@ -31,16 +32,6 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
   })
   afterAll(() => postgres?.stop())
 
-  const query = async (uri: string, sql: string): Promise<readonly unknown[]> => {
-    const client = new pg.Client({ connectionString: uri })
-    client.on('error', () => undefined)
-    await client.connect()
-    try {
-      return (await client.query(sql)).rows
-    } finally {
-      await client.end()
-    }
-  }
   const asAdmin = (sql: string, database = 'postgres') => query(postgres.url(database).reveal(), sql)
 
   type Options = { readonly password?: string; readonly through?: (client: KubeClient) => KubeClient }

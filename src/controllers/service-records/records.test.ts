@@ -56,7 +56,7 @@ test('one that the platform closed is revoked with its cause', () => {
       details: { slot: 'a', endedAt: time(3), cause: 'LockTableFilled' },
     },
   ])
-  // What is still there is no more than closed.
+  // A slot that is only closed has not ended yet.
   const slots = [{ slot: 'a' as const, state: 'Closed' as const, issuedAt: time(1) }]
   expect(actionsOf(binding({ slots }))).toEqual(['credential.issued a allowed'])
 })

@@ -85,7 +85,7 @@ test('a look that failed is none, and the server is looked at again after ten se
   expect((await at('c'))?.mayLogIn('l')).toBe(true)
 })
 
-test('what is no trouble of a server is a defect, and said', async () => {
+test('what is not a failure of a server is a defect, and rejects', async () => {
   const { at, bytesOf } = looking(new TypeError('a defect'))
   await expect(at('c')).rejects.toThrow('a defect')
   await expect(bytesOf('c', 's')).rejects.toThrow('a defect')

@@ -14,7 +14,7 @@ import { type Snapshot, snapshotOf } from './snapshot.ts'
 export type Looks = {
   /**
    * What the look of this minute found; the first to ask takes it. Undefined while there is none: the server is not open, did not
-   * answer, or has more than one answer may have. Rejects with what is no trouble of a server.
+   * answer, or has more than one answer may have. Rejects with what is not a failure of a server.
    */
   readonly at: (serviceClass: string) => Promise<Snapshot | undefined>
   /** Bytes that the instance with this id takes; undefined when its server does not have it, or does not say it now. */

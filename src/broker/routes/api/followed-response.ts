@@ -6,7 +6,7 @@ import type { WebServer } from '../../../web/server.ts'
 /** A connection that nothing is sent on for so long is closed; while a log is followed something is sent every second. */
 const silenceMilliseconds = 60_000
 /** As long as an ID token lives. */
-const longestMilliseconds = 600_000
+const maxMilliseconds = 600_000
 
 /** `expiresAt`: of the credential. `leave` is called when the connection has ended. */
 type Followed = { readonly reply: FastifyReply; readonly expiresAt: Date; readonly leave: () => void }
@@ -22,7 +22,7 @@ export function createFollowedResponses(server: WebServer, clock: Clock): (follo
       leave()
     })
     reply.raw.setTimeout(silenceMilliseconds)
-    const left = Math.min(longestMilliseconds, Math.max(0, expiresAt.getTime() - clock.now().getTime()))
+    const left = Math.min(maxMilliseconds, Math.max(0, expiresAt.getTime() - clock.now().getTime()))
     return AbortSignal.any([stopping.signal, AbortSignal.timeout(left), gone.signal])
   }
 }
