@@ -46,7 +46,7 @@ export async function openGitProxy(
     ({ endpoints, token }) => createRepositoryClient({ endpoints, token, log, clock, observe: meter.requests }),
     clock,
   )
-  const { certificate, identify, counted } = forWorkloads
+  const { certificate, identify, counted, isBusy } = forWorkloads
   const server = await createWebServer({
     ...{ log, certificate, requestsPerMinute: 6000, connections: { maxOfClient: 64 } },
     patience: { request: requestMilliseconds },
@@ -54,7 +54,7 @@ export async function openGitProxy(
   })
   const ends = createUnendedPushes({ audit: store.audit, isLeader: deps.manager.isLeader, clock, log })
   const refs = createKeyedBuckets(refRate, clock)
-  const turns = createLoopTurns()
+  const turns = createLoopTurns({ isDeskBusy: isBusy })
   await server.register(
     gitProxyRoutes({ desk, identify, names, counted, github, streams, turns, metrics, audit: store.audit, refs, log }),
   )

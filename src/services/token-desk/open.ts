@@ -29,6 +29,7 @@ import { createTokenCount, measuredDesk } from './reporting/measured-desk.ts'
 import { createDeskMetrics } from './reporting/metrics.ts'
 import { announcing } from './reporting/revocation-events.ts'
 import { openTokenDeskCertificate } from './server/certificate.ts'
+import { createInProgress } from './server/in-progress.ts'
 import { tokenRoutes } from './server/routes.ts'
 import { type IdentifyWorkload, workloadIdentifier } from './server/workload.ts'
 import { createTokenSweep } from './sweep.ts'
@@ -44,6 +45,8 @@ export type OpenTokenDesk = Part & {
     readonly certificate: Certificate
     readonly identify: IdentifyWorkload
     readonly counted: CountedAudit
+    /** Whether somebody waits for a token, or to be identified. */
+    readonly isBusy: () => boolean
   }
 }
 
@@ -83,7 +86,9 @@ export async function openTokenDesk(
     clock,
     log,
   }
-  const desk = measuredDesk(createTokenDesk(deskDeps), { metrics, clock })
+  const inProgress = createInProgress()
+  const measured = measuredDesk(createTokenDesk(deskDeps), { metrics, clock })
+  const desk: TokenDesk = { ...measured, request: asked => inProgress.during(() => measured.request(asked)) }
   const certificate = await openTokenDeskCertificate({
     keys: store.keys,
     audit: store.audit,
@@ -97,7 +102,8 @@ export async function openTokenDesk(
     ...{ log, certificate, requestsPerMinute: 6000, connections: { maxOfClient: 64 } },
     observe: createHttpMetrics(deps.metrics ?? new Registry(), 'token-desk'),
   })
-  const identify = workloadIdentifier({ client: kube, clock })
+  const identifyWorkload = workloadIdentifier({ client: kube, clock })
+  const identify: IdentifyWorkload = (bearer, address) => inProgress.during(() => identifyWorkload(bearer, address))
   await server.register(tokenRoutes({ desk, identify }))
   const everyMilliseconds = settings.redeliverySeconds * 1000
   const loops = [
@@ -111,7 +117,7 @@ export async function openTokenDesk(
     desk,
     githubApps,
     certificateAuthorities: certificate.authorities,
-    forWorkloads: { certificate, identify, counted },
+    forWorkloads: { certificate, identify, counted, isBusy: inProgress.isAny },
     async start() {
       await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
       for (const loop of loops) loop.start()

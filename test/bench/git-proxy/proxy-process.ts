@@ -49,7 +49,7 @@ const server = await createWebServer({
 })
 await server.register(
   gitProxyRoutes({
-    turns: createLoopTurns(),
+    turns: createLoopTurns({ isDeskBusy: () => false }),
     ...{
       desk,
       streams,

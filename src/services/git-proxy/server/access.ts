@@ -9,6 +9,7 @@ import type { IdentifyWorkload } from '../../token-desk/server/workload.ts'
 import { disclosingNothing, workloadRequest } from '../../token-desk/server/workload-token.ts'
 import type { DeliveredToken, TokenDesk } from '../../token-desk/token-desk.ts'
 import { type GitAccess, refusedEvent } from '../push/records.ts'
+import { bytesOfAdmission, type LoopTurns } from '../streams/loop-turns.ts'
 import type { RepositoryNames } from '../upstream/repository-names.ts'
 import { readCredential } from './basic-credential.ts'
 
@@ -17,6 +18,7 @@ export type AccessDeps = {
   readonly identify: IdentifyWorkload
   readonly names: RepositoryNames
   readonly counted: Pick<CountedAudit, 'append'>
+  readonly turns: LoopTurns
 }
 
 /** What a client asks for, by URL and header. */
@@ -46,6 +48,8 @@ const neededLevel = { 'git-upload-pack': 'read', 'git-receive-pack': 'write' } a
 export async function accessOf(deps: AccessDeps, asked: Asked): Promise<AdmittedAccess> {
   const credential = readCredential(asked.authorization)
   const workload = await deps.identify(credential.bearer, asked.address)
+  // Not before: what strangers send must not keep others waiting.
+  await deps.turns.pass(bytesOfAdmission)
   const { request, token } = await disclosingNothing(async () => {
     const made = await workloadRequest(deps.desk, workload, credential.grant, 'GitProxy')
     return { request: made, token: await deps.desk.request(made) }

@@ -3,7 +3,7 @@ import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { expect, test } from 'vitest'
 import { settle } from '../../../lib/testing/fake-clock.ts'
-import { createLoopTurns } from './loop-turns.ts'
+import { bytesOfAdmission, createLoopTurns } from './loop-turns.ts'
 
 const kibibyte = 1024
 
@@ -11,7 +11,7 @@ const kibibyte = 1024
 function byHand() {
   const scheduled: (() => void)[] = []
   const passed: string[] = []
-  const turns = createLoopTurns(work => void scheduled.push(work))
+  const turns = createLoopTurns({ isDeskBusy: () => false, schedule: work => void scheduled.push(work) })
   return {
     turns,
     passed,
@@ -52,7 +52,7 @@ test('a transfer that goes on at once waits behind those that waited', async () 
   expect(passed).toEqual(['a', 'b', 'c', 'd', 'e', 'a again'])
 })
 
-test('small pieces share a turn, and one that is larger than a turn has it alone', async () => {
+test('small pieces share a turn, and one that is larger than a turn takes the next ones too', async () => {
   const { add, turn, passed } = byHand()
   for (let at = 0; at < 9; at++) add(`small ${at}`, 16 * kibibyte)
   add('large', 1024 * kibibyte)
@@ -61,12 +61,48 @@ test('small pieces share a turn, and one that is larger than a turn has it alone
   expect(passed).toHaveLength(8)
   await turn()
   expect(passed.slice(8)).toEqual(['small 8', 'large'])
+  // Eight turns for it, less the room that the small one left.
+  for (let at = 0; at < 7; at++) {
+    expect(passed.at(-1)).toBe('large')
+    await turn()
+  }
   await turn()
   expect(passed.at(-1)).toBe('last')
 })
 
+test('while workloads wait for tokens there is a pause before each turn, and none any more when they have them', async () => {
+  const called = { next: 0, paused: 0 }
+  const work: (() => void)[] = []
+  let isBusy = true
+  const turns = createLoopTurns({
+    isDeskBusy: () => isBusy,
+    schedule: next => void (called.next++, work.push(next)),
+    pause: next => void (called.paused++, work.push(next)),
+  })
+  void turns.pass(512 * kibibyte)
+  work.shift()?.()
+  expect(called).toEqual({ next: 0, paused: 2 })
+  isBusy = false
+  work.shift()?.()
+  expect(called).toEqual({ next: 1, paused: 2 })
+})
+
+test('a request to begin takes three turns, between the pieces of transfers', async () => {
+  const { add, turn, passed } = byHand()
+  add('a', 128 * kibibyte)
+  add('begin', bytesOfAdmission)
+  add('b')
+  await turn()
+  expect(passed).toEqual(['a', 'begin'])
+  await turn()
+  await turn()
+  expect(passed).toEqual(['a', 'begin'])
+  await turn()
+  expect(passed).toEqual(['a', 'begin', 'b'])
+})
+
 test('by itself the event loop turns between', async () => {
-  const turns = createLoopTurns()
+  const turns = createLoopTurns({ isDeskBusy: () => false })
   const order: string[] = []
   const pieces = Promise.all(Array.from({ length: 50 }, () => turns.pass(64 * kibibyte))).then(() => order.push('fifty pieces'))
   const { promise: request, resolve } = Promise.withResolvers<void>()
