@@ -71,20 +71,20 @@ test('small pieces share a turn, and one that is larger than a turn takes the ne
 })
 
 test('while workloads wait for tokens there is a pause before each turn, and none any more when they have them', async () => {
-  const called = { next: 0, paused: 0 }
-  const work: (() => void)[] = []
+  const next: (() => void)[] = []
+  const paused: (() => void)[] = []
   let isBusy = true
   const turns = createLoopTurns({
     isDeskBusy: () => isBusy,
-    schedule: next => void (called.next++, work.push(next)),
-    pause: next => void (called.paused++, work.push(next)),
+    schedule: work => void next.push(work),
+    pause: work => void paused.push(work),
   })
   void turns.pass(512 * kibibyte)
-  work.shift()?.()
-  expect(called).toEqual({ next: 0, paused: 2 })
+  paused.shift()?.()
+  expect([paused.length, next.length]).toEqual([1, 0])
   isBusy = false
-  work.shift()?.()
-  expect(called).toEqual({ next: 1, paused: 2 })
+  paused.shift()?.()
+  expect([paused.length, next.length]).toEqual([0, 1])
 })
 
 test('a request to begin takes three turns, between the pieces of transfers', async () => {
