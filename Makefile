@@ -22,8 +22,8 @@ demo: node_modules ## run the demo on the running platform: onboard, push, deplo
 attack: node_modules ## attack the running platform as another tenant, and as nobody (A='--only registry' for some; A='--without policies'; A=--list; A=--floods)
 	@$(node) node dev/attack/main.ts $(A)
 
-test: node_modules ## everything that CI runs: checks, unit, integration, fault and end-to-end tests, the demo (CHANGED=1: what changes can affect)
-	@$(node) node dev/test/main.ts $(if $(CHANGED),--changed)
+test: node_modules ## everything that CI runs: checks, unit, integration, fault and end-to-end tests, the demo (CHANGED=1: what changes can affect; ALL=1: also what passed as it is)
+	@$(node) node dev/test/main.ts $(if $(CHANGED),--changed) $(if $(ALL),--all)
 
 test-long: node_modules ## the long forms of tests, before a release (PART=name for one, PART=list for their names)
 	@$(node) node dev/test/long/main.ts $(PART)

@@ -30,6 +30,7 @@ const timesFile = join(options.logFolder, 'times.json')
 const { values: asked } = parseArgs({
   options: {
     changed: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     plan: { type: 'boolean', default: false },
     'write-order': { type: 'boolean', default: false },
   },
@@ -47,7 +48,7 @@ async function renewOrder(): Promise<void> {
 async function planFor(platform: PlatformLanes): Promise<Plan> {
   const { repository } = settings
   const records = await readRecords(repository)
-  return planRun({ repository, environment: options.environment, records, platform, onlyChanged: asked.changed })
+  return planRun({ repository, environment: options.environment, records, platform, onlyChanged: asked.changed, all: asked.all })
 }
 
 async function runAll(): Promise<void> {

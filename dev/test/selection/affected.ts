@@ -25,7 +25,8 @@ export function affectedBy(changes: readonly string[], tests: TestFiles, imports
   const named = new Map(changes.map(path => [path, linesFor(path)]))
   const everything = changes.find(path => named.get(path)?.includes('everything'))
   if (everything !== undefined) return { everything: `${everything} changed` }
-  const unknown = changes.find(path => named.get(path)?.length === 0 && !users.has(path) && !path.startsWith('src/'))
+  const isUnused = (path: string): boolean => path.startsWith('src/') && path.endsWith('.ts')
+  const unknown = changes.find(path => named.get(path)?.length === 0 && !users.has(path) && !isUnused(path))
   if (unknown !== undefined) return { everything: `no test is known to use ${unknown}` }
   const lines = [...named.values()].flat()
   // The test beside a module may start it by its bare name.

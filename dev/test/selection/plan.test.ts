@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { bothForms } from '../stages.ts'
+import { bothForms, controlPlane as wholeControlPlane, first as wholeFirst } from '../stages.ts'
 import { changesSince, gitOf, upstreamBase } from './git-changes.ts'
 import { planRun } from './plan.ts'
 
@@ -125,4 +125,39 @@ test('a file that is left out is not asked for beside others that changes affect
   await write('src/lib/a.ts', 'changed')
   const { controlPlane } = await plan(folder, { SEKISHO_TEST_BASE: git('rev-parse', 'HEAD') })
   expect(controlPlane.map(({ args }) => filesOf(args))).toEqual([['test/integration/b.test.ts']])
+})
+
+test('a file on the control plane that passed with all that it uses is left out of make test, whose other stages stay', async () => {
+  const { folder, write, git, commit } = await checkout()
+  const uses = (file: string): string => `import '../../dev/cluster/control-plane/client.ts'\nimport '../../src/lib/${file}.ts'\n`
+  for (const file of ['a', 'b']) await write(`src/lib/${file}.ts`, '')
+  await write('test/integration/a.test.ts', uses('a'))
+  await write('test/integration/b.test.ts', uses('b'))
+  // Of a costly file a list says what it proves, imported or not.
+  await write('test/integration/given-cluster-up.test.ts', uses('b'))
+  await write('dev/up/a.ts', '')
+  await write('test/integration/c.test.ts', "import '../../dev/cluster/control-plane/client.ts'\nimport '../../dev/up/a.ts'\n")
+  commit('second')
+  const records = { 'make test': { commit: git('rev-parse', 'HEAD'), at: '2026-01-01T00:00:00Z', seconds: 1 } }
+  const planned = (all = false) =>
+    planRun({ repository: folder, environment: {}, records, platform: bothForms, onlyChanged: false, all })
+  await write('src/lib/a.ts', 'changed')
+  const { controlPlane, platform, first, leavesOut, isNarrowed, lines } = await planned()
+  expect(controlPlane.map(({ args }) => filesOf(args))).toEqual([['test/integration/a.test.ts'], []])
+  expect(controlPlane.at(-1)).toEqual(wholeControlPlane.at(-1))
+  expect(platform.beside).toEqual(bothForms.beside)
+  expect(first).toEqual(wholeFirst)
+  expect([leavesOut, isNarrowed]).toEqual([true, false])
+  expect(lines).toContain('only: integration tests (API server, databases): 1 file uses what changed')
+  expect((await planned(true)).controlPlane).toEqual(wholeControlPlane)
+  await write('dev/up/a.ts', 'changed')
+  expect((await planned()).controlPlane.map(({ args }) => filesOf(args))[0]).toEqual([
+    'test/integration/a.test.ts',
+    'test/integration/c.test.ts',
+    'test/integration/given-cluster-up.test.ts',
+  ])
+  await write('unknown', '')
+  const everything = await planned()
+  expect(everything.controlPlane).toEqual(wholeControlPlane)
+  expect(everything.lines[0]).toBe('every file on the control plane is played: no test is known to use unknown')
 })

@@ -9,10 +9,11 @@ import { controlPlane, first, type Lane, type PlatformLanes, programs } from '..
 import { createImports, type Imports } from '../vitest/imports.ts'
 import { testProjects } from '../vitest/projects.ts'
 import { type Affected, affectedBy, type TestFiles } from './affected.ts'
-import { decideCases, playsEveryCrashPoint, type Since } from './decide-cases.ts'
+import { type Cases, decideCases, playsEveryCrashPoint, type Since } from './decide-cases.ts'
 import { gitOf } from './git-changes.ts'
 import { onlyAffected, withoutStages } from './narrow.ts'
-import { sinceForChanged, sinceParts } from './since.ts'
+import { proofs } from './proofs.ts'
+import { sinceForChanged, sinceParts, sinceWholeRun } from './since.ts'
 import { createUsedFiles } from './used-files.ts'
 
 export type Plan = {
@@ -38,18 +39,28 @@ export type PlanRequest = {
   readonly records: PartRecords
   readonly platform: PlatformLanes
   readonly onlyChanged: boolean
+  /** Files on the control plane are played that passed with all that they use, too. */
+  readonly all?: boolean
 }
 
 /** Never rejects because of git. */
-export async function planRun({ repository, environment, records, platform, onlyChanged }: PlanRequest): Promise<Plan> {
+export async function planRun({
+  repository,
+  environment,
+  records,
+  platform,
+  onlyChanged,
+  all = false,
+}: PlanRequest): Promise<Plan> {
   const facts = { git: gitOf(repository), records, environment }
   const since = onlyChanged ? await sinceForChanged(facts) : undefined
   const names = parts.map(({ name }) => name)
   const imports = createImports(repository)
   const bases = since === undefined ? await sinceParts(names, facts) : { long: () => since, played: () => since }
-  const cases = decideCases(bases, createUsedFiles(repository, testFiles(repository), imports))
+  const tests = testFiles(repository)
+  const cases = decideCases(bases, createUsedFiles(repository, tests, imports))
   const without = (lane: Lane): Lane => withoutStages(lane, cases.leftOutStages)
-  const all: Plan = {
+  const whole: Plan = {
     first,
     programs,
     controlPlane: without(controlPlane),
@@ -63,14 +74,16 @@ export async function planRun({ repository, environment, records, platform, only
     withoutRights: undefined,
     lines: cases.lines,
   }
-  if (since === undefined) return all
-  return narrowed(all, withoutFiles(affectedSince(since, repository, imports), cases.leftOutFiles), since)
+  if (since !== undefined) return narrowed(whole, withoutFiles(affectedSince(since, tests, imports), cases.leftOutFiles), since)
+  if (all) return whole
+  const sinceWhole = await sinceWholeRun(facts)
+  return withoutSettled(whole, withCases(affectedSince(sinceWhole, tests, imports), tests, cases))
 }
 
-function affectedSince(since: Since, repository: string, imports: Imports): Affected {
+function affectedSince(since: Since, tests: TestFiles, imports: Imports): Affected {
   if (since.base === undefined) return { everything: since.why }
   if ('unknown' in since.changes) return { everything: since.changes.unknown }
-  return affectedBy(since.changes, testFiles(repository), imports)
+  return affectedBy(since.changes, tests, imports)
 }
 
 /** Vitest fails when it is asked for files of which all are left out. */
@@ -78,6 +91,36 @@ function withoutFiles(affected: Affected, leftOut: readonly string[]): Affected 
   if (affected.everything !== undefined) return affected
   const files = Object.entries(affected.files).map(([project, all]) => [project, all.filter(file => !leftOut.includes(file))])
   return { ...affected, files: Object.fromEntries(files) }
+}
+
+/** The costly files that are due, whatever they import, and none of those that are left out. */
+function withCases(affected: Affected, tests: TestFiles, { leftOutFiles }: Cases): Affected {
+  if (affected.everything !== undefined) return affected
+  const files = Object.entries(tests).map(([project, all]) => {
+    const played = new Set([...(affected.files[project] ?? []), ...costlyFiles])
+    return [project, all.filter(file => played.has(file) && !leftOutFiles.includes(file))]
+  })
+  return { ...affected, files: Object.fromEntries(files) }
+}
+
+const costlyFiles = proofs.flatMap(({ file }) => file ?? [])
+
+/**
+ * Without the files on the control plane that passed, as they are, with all that they use. Crash points have lists of their
+ * own (proofs.ts), and what runs on pods is one platform.
+ */
+function withoutSettled(whole: Plan, affected: Affected): Plan {
+  if (affected.everything !== undefined)
+    return { ...whole, lines: [`every file on the control plane is played: ${affected.everything}`, ...whole.lines] }
+  const parts = whole.controlPlane.map(stage =>
+    stage.projects?.includes('sweep') === true ? { lane: [stage], lines: [] } : onlyAffected([stage], affected, () => undefined),
+  )
+  return {
+    ...whole,
+    controlPlane: parts.flatMap(({ lane }) => lane),
+    leavesOut: true,
+    lines: [...parts.flatMap(({ lines }) => lines), ...whole.lines],
+  }
 }
 
 function testFiles(repository: string): TestFiles {

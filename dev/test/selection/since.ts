@@ -9,11 +9,10 @@ import { type Changes, changesSince, type Git, upstreamBase } from './git-change
 /** The variable with a commit; CI may set it to the last one on which everything passed. */
 export const baseVariable = 'SEKISHO_TEST_BASE'
 
+type Facts = { readonly git: Git; readonly records: PartRecords; readonly environment: Environment }
+
 /** Of each part of `make test-long`. What a whole `make test` played since counts as played. */
-export async function sinceParts(
-  parts: readonly string[],
-  { git, records, environment }: { readonly git: Git; readonly records: PartRecords; readonly environment: Environment },
-): Promise<Bases> {
+export async function sinceParts(parts: readonly string[], { git, records, environment }: Facts): Promise<Bases> {
   const given = environment[baseVariable] || undefined
   const whole = records[wholeRun]
   const recorded = parts.map(part => {
@@ -35,19 +34,18 @@ export async function sinceParts(
   return { long: of('long'), played: of('played') }
 }
 
+/** Since the last whole `make test`. */
+export async function sinceWholeRun({ git, records, environment }: Facts): Promise<Since> {
+  const base = (environment[baseVariable] || undefined) ?? records[wholeRun]?.commit
+  if (base === undefined) return { base, why: 'no run of everything has passed yet' }
+  return { base, changes: await changesSince(base, git) }
+}
+
 /**
  * For `CHANGED=1`: where this branch left its upstream, else the newest record, else the commit itself, whose work tree may
  * differ.
  */
-export async function sinceForChanged({
-  git,
-  records,
-  environment,
-}: {
-  readonly git: Git
-  readonly records: PartRecords
-  readonly environment: Environment
-}): Promise<Since> {
+export async function sinceForChanged({ git, records, environment }: Facts): Promise<Since> {
   const newest = Object.values(records).toSorted((a, b) => compareText(b.at, a.at))[0]
   const base = (environment[baseVariable] || undefined) ?? (await upstreamBase(git)) ?? newest?.commit ?? 'HEAD'
   return { base, changes: await changesSince(base, git) }

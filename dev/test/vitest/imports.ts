@@ -19,6 +19,17 @@ const typesOnly = /^(?:import|export) type [^']*? from '[^']+'/gm
 /** `'./x.ts'` beside the file, `'src/x.ts'` from the root. */
 const named = /'((?:\.{1,2}|src|dev|test)\/[^'\n]+\.ts)'/g
 
+/** Programs that a file starts by what a manifest or an image says of them. */
+const startedByManifest: Readonly<Record<string, readonly string[]>> = {
+  'test/platform/process-plans.ts': [
+    'src/standalone.ts',
+    'src/admission/main.ts',
+    'src/broker/main.ts',
+    'src/controllers/main.ts',
+    'src/data-services/main.ts',
+  ],
+}
+
 /** Each file is read once, when somebody asks for it. Files that do not exist use nothing. */
 export function createImports(repository: string): Imports {
   const known = new Map<string, readonly string[]>()
@@ -35,6 +46,7 @@ export function createImports(repository: string): Imports {
     const text = readFileSync(path, 'utf8').replaceAll(typesOnly, '')
     const names = [...text.matchAll(named)].flatMap(match => match[1] ?? [])
     const files = names.map(name => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name))
+    files.push(...(startedByManifest[file] ?? []))
     return [...new Set(files)].filter(one => one !== file && existsSync(join(repository, one)))
   }
 
