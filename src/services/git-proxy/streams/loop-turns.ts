@@ -1,5 +1,5 @@
 // What the git proxy does passes in turns of the event loop that it shares with the token desk: bytes of transfers, and requests
-// to begin one, which cost more. A request for a token needs some dozen turns, and would wait in each of them for a piece of every
+// to begin one, which cost more. A request for a token needs a dozen turns, and would wait in each of them for a piece of every
 // transfer. Pieces pass in the order in which they came, and a transfer holds one at a time: round-robin between transfers.
 
 export type LoopTurns = {
