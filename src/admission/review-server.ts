@@ -3,7 +3,7 @@
 // servers, and nothing here relies on that.
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { createPostServer, type PostRoute, type PostServer } from '../web/post-server.ts'
+import { createPostServer, jsonOf, type PostRoute, type PostServer } from '../web/post-server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
 import { type AdmissionResponse, evaluate, fill, record, seal, warn } from './dispatch.ts'
@@ -53,16 +53,7 @@ function answered(response: AdmissionResponse): string {
   return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
 }
 
-/** A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read. */
 function reviewed(body: Buffer): AdmissionRequest {
   if (body.length === 0) throw new AppError('invalid_request', 'the body is missing')
-  return admissionRequest(parsed(body))
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch (cause) {
-    throw new AppError('invalid_request', 'the body is not JSON', { cause })
-  }
+  return admissionRequest(jsonOf(body))
 }

@@ -1,8 +1,7 @@
 // The HTTPS server that answers SubjectAccessReviews. What it cannot read in time or in its bounds it denies, instead of failing:
 // for the API server a failure is no opinion, and whoever asks decides how large and how many the reviews are.
-import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { createPostServer, type PostServer } from '../web/post-server.ts'
+import { createPostServer, jsonOf, type PostServer } from '../web/post-server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { decide } from './decide.ts'
 import type { Answered } from './metrics.ts'
@@ -35,7 +34,7 @@ const overflow = reviewAnswer(
 export function createAuthorizerServer(deps: AuthorizerServerDeps): PostServer {
   const { access, answered, ...served } = deps
   const authorize = (body: Buffer): string => {
-    const reason = decide(accessReview(parsed(body)), access())
+    const reason = decide(accessReview(jsonOf(body)), access())
     answered(reason === undefined ? 'no_opinion' : 'denied')
     return reviewAnswer(reason)
   }
@@ -44,13 +43,4 @@ export function createAuthorizerServer(deps: AuthorizerServerDeps): PostServer {
     return overflow
   }
   return createPostServer({ ...served, routes: new Map([['/authorize', authorize]]), budget, connections, onOverflow })
-}
-
-/** A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read. */
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch (cause) {
-    throw new AppError('invalid_request', 'the body is not JSON', { cause })
-  }
 }

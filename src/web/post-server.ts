@@ -42,6 +42,18 @@ export type PostServer = {
 }
 
 /**
+ * A field named __proto__ is an ordinary field here: nothing is merged, and readers take only own fields.
+ * @throws AppError invalid_request
+ */
+export function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new AppError('invalid_request', 'the body is not JSON', { cause })
+  }
+}
+
+/**
  * Clients written in Go, as API servers are, open connections ahead of need and keep them for 90 s. One that never sent a request
  * is taken for sound: where it ends just when it is used, the request fails (EOF) and is not sent again. So none ends before
  * theirs do; how many there may be is bounded. https://pkg.go.dev/net/http#Transport (IdleConnTimeout)

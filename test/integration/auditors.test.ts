@@ -1,6 +1,5 @@
 // Offices that only read, on a real API server: an auditor of the platform, one of a tenant, and programs by the tokens of their
 // ServiceAccounts. What they read of the log, what else they read in the cluster, and what they never can.
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +12,7 @@ import { type Impersonation, impersonation } from '../attack/impersonation.ts'
 import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { apiCall, kubectlLogin } from '../fixtures/kubectl-login.ts'
+import { type Finished, runSekisho } from '../fixtures/run-sekisho.ts'
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const apiGroup = 'rbac.authorization.k8s.io'
@@ -348,24 +348,6 @@ describe('a program with the token of a ServiceAccount', () => {
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
-type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
-
 /** The CLI with its own home, which has no login. */
-function command(home: string, args: readonly string[]): Promise<Finished> {
-  return new Promise((resolve, reject) => {
-    const env = {
-      ...{ HOME: home, SEKISHO_ISSUER: environment.url, SEKISHO_CA_FILE: join(home, 'ca.pem') },
-      PATH: process.env['PATH'] ?? '',
-    }
-    const child = spawn(process.execPath, ['src/cli/main.ts', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let [out, err] = ['', '']
-    child.stdout.on('data', chunk => {
-      out += chunk
-    })
-    child.stderr.on('data', chunk => {
-      err += chunk
-    })
-    child.once('error', reject)
-    child.once('close', code => resolve({ code, out, err }))
-  })
-}
+const command = (home: string, args: readonly string[]): Promise<Finished> =>
+  runSekisho(args, { HOME: home, SEKISHO_ISSUER: environment.url, SEKISHO_CA_FILE: join(home, 'ca.pem') })

@@ -1,5 +1,4 @@
 // The CLI as users run it, as a process against a complete broker: login through the pages, tokens, refresh, audit.
-import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,31 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groups } from '../../src/api/names.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { type Finished, runSekisho } from '../fixtures/run-sekisho.ts'
 
 let fixture: BrokerEnvironment
 let folder: string
 
-type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
-
 /** The CLI of one user: with its own folders and nothing of this machine. */
-function sekisho(person: string, args: readonly string[]): Promise<Finished> {
-  const home = join(folder, person)
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
-      env: { HOME: home, SEKISHO_ISSUER: fixture.url, SEKISHO_CA_FILE: join(folder, 'ca.pem'), PATH: process.env['PATH'] ?? '' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let [out, err] = ['', '']
-    child.stdout.on('data', chunk => {
-      out += chunk
-    })
-    child.stderr.on('data', chunk => {
-      err += chunk
-    })
-    child.once('error', reject)
-    child.once('close', code => resolve({ code, out, err }))
-  })
-}
+const sekisho = (person: string, args: readonly string[]): Promise<Finished> =>
+  runSekisho(args, { HOME: join(folder, person), SEKISHO_ISSUER: fixture.url, SEKISHO_CA_FILE: join(folder, 'ca.pem') })
 
 async function login(person: string): Promise<Finished> {
   const file = join(folder, `${person}.url`)

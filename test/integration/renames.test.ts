@@ -3,11 +3,10 @@
 import { describe, expect, test } from 'vitest'
 import { createRepository } from '../../dev/github/actions/create-repository.ts'
 import { renameAccount } from '../../dev/github/actions/people/rename-account.ts'
-import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
+import { setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../dev/github/actions/repository/change.ts'
-import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
 import { renameBranch } from '../../dev/github/actions/repository/rename-branch.ts'
-import { organizationById, repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
+import { organizationById } from '../../dev/github/state/github-state.ts'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
@@ -15,15 +14,16 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { kpackBuilds } from '../../src/services/builds/kpack/resources.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { installedFixture } from '../fixtures/github-fixture.ts'
-import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
+import { actsOn, shop } from '../fixtures/pull-requests.ts'
+import { type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 
 useEmulatedGitHub()
 
-const shop = 4001
-const person = (login: string) => userByLogin(github.context.state, login) ?? expect.fail(`no person ${login}`)
+const { person, actionOf, open, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 const acme = () => organizationById(github.context.state, 2001) ?? expect.fail('no organisation')
-const repository = (id: number) => repositoryById(github.context.state, id) ?? expect.fail(`no repository ${id}`)
 
 /** Pushes a commit on top of `main`, to `main` unless told otherwise; resolves to its id. */
 async function push(login: string, fullName: string, text: string, branch = 'main'): Promise<string> {
@@ -33,18 +33,6 @@ async function push(login: string, fullName: string, text: string, branch = 'mai
   expect(await git.run('push', 'origin', `HEAD:${branch}`)).toMatchObject({ ok: true })
   await git.remove()
   return sha
-}
-
-/** The token desk's answer keeps the name of the day of the grant. */
-function hub(): Hub {
-  const { client, installation, endpoints } = installedFixture(github, clock)
-  const permissions = { contents: 'read', pull_requests: 'read' } as const
-  return {
-    endpoints,
-    clock,
-    repository: { id: shop, fullName: 'acme/shop' },
-    mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
-  }
 }
 
 /** A RemoteSync of acme/shop whose first commit is being built. */
@@ -80,18 +68,10 @@ async function reasonOf(fixture: RemoteSyncFixture): Promise<string | undefined>
 describe('commits that strangers pushed', () => {
   /** A public repository, as strangers can fork it, with a fork of noah and a pull request of it. */
   async function forked() {
-    const { context } = github
-    const shopNow = repository(shop)
-    await changeRepository({ context, repository: shopNow, sender: person('olivia') }, { private: false })
-    const noah = person('noah')
-    await forkRepository(
-      { context, repository: shopNow, sender: noah },
-      { owner: noah, name: undefined, defaultBranchOnly: true },
-    )
+    await fork()
     const evil = await push('noah', 'noah/shop', 'evil')
-    const opened = { title: 'Evil', body: null, head: 'noah:main', seesHead: () => true, base: 'main', draft: false }
-    const pull = await openPullRequest({ context, repository: shopNow, sender: noah }, opened)
-    return { evil, number: pull.number }
+    const { number } = await open('noah', 'noah:main')
+    return { evil, number }
   }
 
   test('the head of a fork is not built; a pull request of the repository itself is, until it is closed', async () => {
@@ -102,14 +82,11 @@ describe('commits that strangers pushed', () => {
     await fixture.approve()
     await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'ApprovalMissing')
 
-    const { context } = github
     const own = await push('dave', 'acme/shop', 'ours', 'feature')
-    const [repositoryNow, sender] = [repository(shop), person('dave')]
-    const opened = { title: 'Ours', body: null, head: 'feature', seesHead: () => true, base: 'main', draft: false }
-    const pull = await openPullRequest({ context, repository: repositoryNow, sender }, opened)
+    const pull = await open('dave', 'feature')
     await fixture.applyRemoteSync({ source: { pullRequest: pull.number } })
     await fixture.buildOf(own)
-    await setPullRequestState({ context, repository: repositoryNow, sender }, pull, 'closed')
+    await setPullRequestState(actionOf('dave'), pull, 'closed')
     expect(await reasonOf(fixture)).toBe('PullRequestClosed')
     expect(await builtCommits(fixture)).not.toContain(evil)
   })
@@ -150,10 +127,7 @@ describe('a name that passes to somebody else', () => {
 
   test('inside one organisation, a new repository with the old name is never built', async () => {
     const fixture = await following()
-    await changeRepository(
-      { context: github.context, repository: repository(shop), sender: person('olivia') },
-      { name: 'shop-old' },
-    )
+    await changeRepository(actionOf('olivia'), { name: 'shop-old' })
     const impostor = { name: 'shop', description: null, private: false, withReadme: true }
     await createRepository(github.context, acme(), person('olivia'), impostor)
     const evil = await push('olivia', 'acme/shop', 'evil')
@@ -167,8 +141,7 @@ describe('a name that passes to somebody else', () => {
 })
 
 describe('a branch that is renamed', () => {
-  const rename = (from: string, to: string) =>
-    renameBranch({ context: github.context, repository: repository(shop), sender: person('olivia') }, from, to)
+  const rename = (from: string, to: string) => renameBranch(actionOf('olivia'), from, to)
 
   test('is followed under its new name, and the status says what to correct; a new branch of the former name is followed again', async () => {
     const fixture = await following()

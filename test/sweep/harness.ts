@@ -34,14 +34,11 @@ export type CaseOutcome =
 const patience = { timeoutMilliseconds: limits.build }
 const quietMilliseconds = 500
 
-/** Resolves when no write was made for `quietMilliseconds`, counted from the call. */
-function quiet(environment: Environment): Promise<true> {
+/** Resolves when no write was made for `quietMilliseconds`, counted from the call, or at once when `ends` says so. */
+async function quiet({ crash }: Environment, ends: () => boolean = () => false): Promise<void> {
   const asked = performance.now()
-  return waitUntil(
-    'the controllers come to rest',
-    async () => performance.now() - Math.max(asked, environment.crash.lastWrite()) > quietMilliseconds || undefined,
-    patience,
-  ).then(() => true)
+  const isQuiet = (): boolean => performance.now() - Math.max(asked, crash.lastWrite()) > quietMilliseconds
+  await waitUntil('the controllers come to rest', async () => isQuiet() || ends() || undefined, patience)
 }
 
 async function stateOf(environment: Environment, scenario: Scenario): Promise<FinalState> {
@@ -152,8 +149,8 @@ export function runUndisturbed(run: ScenarioRun): Promise<Undisturbed> {
 export async function runCase(run: ScenarioRun, point: CrashPoint, wanted: FinalState): Promise<CaseOutcome> {
   try {
     return await inEnvironment(run, point, async ({ environment, restarted }) => {
-      // The last writes (Events) may come after the state that the scenario waited for.
-      await quiet(environment)
+      // The last writes (Events) may come after the state that the scenario waited for. After a crash the end is awaited below.
+      await quiet(environment, environment.crash.fired)
       if (!environment.crash.fired()) return { kind: 'not-reached' }
       await restarted()
       await waitUntil(

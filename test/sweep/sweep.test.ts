@@ -3,6 +3,7 @@
 // around every write, else a commit chooses some points.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { crashPoints } from '../../dev/test/selection/proofs.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
@@ -13,7 +14,7 @@ import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
-import { isLong, playsEveryShortPoint } from '../fixtures/form.ts'
+import { covers, isLong, playsEveryShortPoint } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { presentCommit } from '../fixtures/in-turn.ts'
 import { installPolicies } from '../fixtures/policies.ts'
@@ -24,7 +25,7 @@ import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 import { scenariosInTurn } from './scenarios-in-turn.ts'
 import { shardOf } from './shard.ts'
-import { sweep } from './sweep.ts'
+import { pointText, shortPointsOf, sweep } from './sweep.ts'
 import { pointLines, sweepTable } from './table.ts'
 
 /** Two cores suffice for five workers: most of a case is waiting for the cluster's own controllers. */
@@ -97,6 +98,25 @@ describe('crash sweep', () => {
     expect(turns.filter(turn => turn.length > scenarios.length / 2)).toEqual([])
     const changed = scenariosInTurn(scenarios, '', () => true)
     expect(scenarios.filter(one => one.shortPoints !== undefined && !changed.includes(one))).toEqual([])
+  })
+
+  test('every subject whose code can change has scenarios, and what knows one kind of server has all of that kind', () => {
+    const of = (subject: string): readonly string[] => scenarios.filter(one => covers(one, subject)).map(({ name }) => name)
+    expect(Object.keys(crashPoints).filter(subject => of(subject).length === 0)).toEqual([])
+    for (const [subject, kind] of [
+      ['database', 'databases'],
+      ['bucket', 'buckets'],
+    ] as const)
+      expect(of(subject)).toEqual(scenarios.filter(one => one.environment.services === kind).map(({ name }) => name))
+  })
+
+  test('the short form leaves out the point before a write only where it has the one after the previous write', () => {
+    const undisturbed = { state: {}, writes: ['a', 'b', 'status', 'b', 'c'] }
+    const texts = (chosen: RegExp): readonly string[] => shortPointsOf(undisturbed, chosen).map(pointText)
+    expect(texts(/[abc]$|\(2\)$/)).toEqual(['before a', 'after a', 'after b', 'after b (2)', 'after c'])
+    expect(texts(/ [bc]\b/)).toEqual(['before b', 'after b', 'after b (2)', 'after c'])
+    expect(texts(/^before/)).toEqual(['before a', 'before b', 'before status', 'before c'])
+    expect(texts(/ c$/)).toEqual(['before c', 'after c'])
   })
 
   test('a rollout that waited for the cluster’s own controllers is no other state', () => {

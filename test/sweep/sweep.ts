@@ -26,23 +26,44 @@ const maxRepeated = 8
 /** The run without a crash, where points are named. */
 const undisturbedRun = 'undisturbed'
 
+/** Each write with the number of those of its name until then, from 1. */
+function numbered({ writes }: Undisturbed): readonly Pick<CrashPoint, 'write' | 'occurrence'>[] {
+  const counts = new Map<string, number>()
+  return writes.map(write => {
+    const occurrence = (counts.get(write) ?? 0) + 1
+    counts.set(write, occurrence)
+    return { write, occurrence }
+  })
+}
+
 /**
  * After every write, and before the first write of each name. The external state before a write is the state after the previous
  * one, so "before" adds only the combinations that concurrent writes can leave behind.
  */
-export function pointsOf({ writes }: Undisturbed): readonly CrashPoint[] {
-  const counts = new Map<string, number>()
-  return writes.flatMap((write): CrashPoint[] => {
-    const occurrence = (counts.get(write) ?? 0) + 1
-    counts.set(write, occurrence)
-    const after: CrashPoint = { write, occurrence, when: 'after' }
-    return occurrence === 1 ? [{ write, occurrence, when: 'before' }, after] : [after]
+export function pointsOf(undisturbed: Undisturbed): readonly CrashPoint[] {
+  return numbered(undisturbed).flatMap((one): CrashPoint[] => {
+    const after: CrashPoint = { ...one, when: 'after' }
+    return one.occurrence === 1 ? [{ ...one, when: 'before' }, after] : [after]
   })
 }
 
-/** A later write of the same name has its number in brackets at the end of its text. */
+/**
+ * Those whose text is chosen; a later write of the same name has its number in brackets at the end of its text. The point before
+ * a write is left to the long form when the one after the previous write is chosen.
+ */
 export function shortPointsOf(undisturbed: Undisturbed, chosen: RegExp): readonly CrashPoint[] {
-  return pointsOf(undisturbed).filter(point => chosen.test(pointText(point)))
+  const points = pointsOf(undisturbed).filter(point => chosen.test(pointText(point)))
+  const isChosen = new Set(points.filter(({ when }) => when === 'after').map(pointText))
+  const writes = numbered(undisturbed)
+  const follows = new Set(
+    writes
+      .filter((_, index) => {
+        const previous = writes[index - 1]
+        return previous !== undefined && isChosen.has(pointText({ ...previous, when: 'after' }))
+      })
+      .map(one => pointText({ ...one, when: 'before' })),
+  )
+  return points.filter(point => !follows.has(pointText(point)))
 }
 
 export function pointText({ when, write, occurrence }: CrashPoint): string {

@@ -51,7 +51,8 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'admission-and-previews',
-    proves: 'the matrix with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews',
+    proves:
+      'the matrix with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews, 54 services of previews',
     lane: [
       long({
         title: 'integration tests that have a long form',
@@ -62,6 +63,7 @@ export const parts: readonly Part[] = [
             'test/attack/admission.test.ts',
             'test/integration/preview-deletion.test.ts',
             'test/integration/preview-invariant.test.ts',
+            'test/integration/preview-services.test.ts',
           ],
         ),
       }),

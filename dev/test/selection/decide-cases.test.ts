@@ -118,6 +118,10 @@ test('a changed scenario asks for the points of what it covers, and a helper of 
   expect(points('test/sweep/scenarios/service-proxy.ts', 'test/sweep/scenarios/index.ts')).toEqual(['service-proxy'])
   expect(points('test/sweep/scenarios/remote-sync-rebase.ts')).toEqual(['remote-sync'])
   expect(points('test/sweep/scenarios/webhook-inbox.ts')).toEqual(['webhook inbox'])
+  expect(points('src/data-services/adapters/postgresql/changes.ts')).toEqual(['database', 'service-instance'])
+  expect(points('src/data-services/adapters/s3/store.ts')).toEqual(['bucket'])
+  const services = ['bucket', 'database', 'service-binding', 'service-class', 'service-instance']
+  expect(points('src/data-services/slots/slots.ts')).toEqual(services)
   expect(points('test/sweep/scenarios/waits.ts')).toEqual(expect.arrayContaining(['application', 'tenant', 'halt']))
   expect(points('test/sweep/sweep.ts')).toHaveLength(Object.keys(crashPoints).length)
 })

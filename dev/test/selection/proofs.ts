@@ -54,6 +54,14 @@ export const proofs: readonly Proof[] = [
     longSeconds: 900,
   },
   {
+    name: 'preview-services',
+    unchanged: 'short',
+    proves: [...previews, 'src/data-services/**', 'src/api/services/**', 'src/controllers/service-records/**', ...runtime],
+    tests: ['test/integration/preview-services.test.ts'],
+    part: 'admission-and-previews',
+    longSeconds: 200,
+  },
+  {
     name: 'github-faults',
     unchanged: 'short',
     proves: [
@@ -163,8 +171,8 @@ const buckets: readonly string[] = [
 ]
 
 /**
- * What the crash points of scenarios prove, by the controller that they cover, or by a part of the name of those that cover
- * none. When something of it changed, all points of the short form are played instead of some.
+ * What the crash points of scenarios prove, by a controller that they cover, or by what their name begins with until its colon.
+ * When something of it changed, all points of the short form are played instead of some.
  */
 export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   application: ['src/controllers/application/**'],
@@ -177,6 +185,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'bucket-records': ['src/controllers/service-records/**'],
   'cluster-github-app': ['src/controllers/cluster-github-app/**'],
   'cluster-grant-policy': ['src/controllers/grant-policy/**'],
+  database: databases,
   'domain-claim': ['src/controllers/domain-claim/**', 'src/controllers/application/domains/**'],
   'github-report': ['src/controllers/github-report/**'],
   'grant-approval': ['src/controllers/grant-approval/**', 'src/policy/grants/**'],
@@ -186,9 +195,9 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
   'remote-sync': ['src/controllers/remote-sync/**', 'src/services/builds/**'],
   'repository-grant': ['src/controllers/repository-grant/**', 'src/policy/**', 'src/services/token-desk/**'],
-  'service-binding': ['src/data-services/service-binding/**', ...databases, ...buckets],
+  'service-binding': ['src/data-services/service-binding/**', ...dataServices],
   'service-binding-records': ['src/controllers/service-records/**'],
-  'service-class': ['src/data-services/service-class/**', ...databases, ...buckets],
+  'service-class': ['src/data-services/service-class/**', ...dataServices],
   'service-instance': ['src/data-services/service-instance/**', ...databases],
   'service-instance-records': ['src/controllers/service-records/**'],
   'service-proxy': ['src/controllers/service-proxy/**'],

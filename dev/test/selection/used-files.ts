@@ -55,11 +55,11 @@ function subjectsOfScenarios(
   return found
 }
 
-/** As test/fixtures/form.ts chooses: by its controllers, and by its name when it covers none. */
+/** As test/fixtures/form.ts chooses: by its controllers, and by what its name begins with. */
 function subjectsIn(text: string): readonly string[] {
   const lists = [...text.matchAll(/controllers: \[([^\]]*)\]/g)].map(([, list = '']) => list)
   const controllers = lists.flatMap(list => [...list.matchAll(/'([^']+)'/g)].flatMap(([, name]) => name ?? []))
-  const names =
-    lists.length === 0 || lists.includes('') ? [...text.matchAll(/name: (['`][^'`]*)/g)].flatMap(([, name]) => name ?? []) : []
-  return Object.keys(crashPoints).filter(subject => controllers.includes(subject) || names.some(name => name.includes(subject)))
+  const names = [...text.matchAll(/name: ['`]([^'`]*)/g)].flatMap(([, name]) => name ?? [])
+  const isNamed = (subject: string): boolean => names.some(name => name.startsWith(`${subject}:`))
+  return Object.keys(crashPoints).filter(subject => controllers.includes(subject) || isNamed(subject))
 }

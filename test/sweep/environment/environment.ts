@@ -133,7 +133,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     startChaosProxy(upstreamWith({ server, certificateAuthority, token }), { crash, writeOf: kubernetesWrite(prefix), view }),
     startChaosProxy(openUpstream(fixture.github.url), { crash, writeOf: gitHubWrite }),
     startDatabaseProxy(fixture.postgres.url(prefix), crash),
-    request.services === 'databases' ? startTenantsServer(crash) : undefined,
+    request.services === 'databases' ? startTenantsServer(crash, fixture.tenantsServers) : undefined,
     request.services === 'buckets' ? startTenantsStore(crash) : undefined,
   ])
   const registryProxy =

@@ -29,6 +29,7 @@ import { rolePasswords } from '../../fixtures/production-database.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import type { Component } from '../subject/messages.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
+import { createTenantsPool, type TenantsPool } from './tenants-pool.ts'
 
 const run = promisify(execFile)
 /** Migrated once, with the roles of production; the database of every environment is a copy. */
@@ -46,6 +47,7 @@ export type Fixture = {
   readonly github: RunningEmulator
   readonly dns: DnsServer
   readonly postgres: TestPostgres
+  readonly tenantsServers: TenantsPool
   /** Holds the images that scenarios build as kpack would. */
   readonly registry: SmallRegistry
   readonly subjects: Subjects
@@ -80,6 +82,7 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
     startSmallRegistry(),
   ])
   const admin = createAdminClient(access)
+  const tenantsServers = createTenantsPool()
   await installRights(admin)
   const tokens = {
     controllers: await tokenOf(admin, 'sekisho-controllers'),
@@ -118,6 +121,7 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
     github,
     dns,
     postgres,
+    tenantsServers,
     registry,
     subjects,
     sealingKey,
@@ -136,6 +140,7 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
       await github.stop()
       await dns.close()
       await postgres.stop()
+      await tenantsServers.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }

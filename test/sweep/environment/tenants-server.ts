@@ -1,10 +1,11 @@
 // A PostgreSQL server that tenants share, of one environment alone, so that everything on it is what the process under test
 // made. Each statement by which that changes the server is a write; what a test asks passes no proxy.
-import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { query } from '../../fixtures/database-services.ts'
 import type { CrashSwitch } from '../../proxies/crash-switch.ts'
 import { startDatabaseProxy } from '../../proxies/database-proxy.ts'
 import { plainServerNames, serverStatement } from '../../proxies/named-writes.ts'
+import { inDatabase, onServer } from './server-contents.ts'
+import type { TenantsPool } from './tenants-pool.ts'
 
 export type Login = { readonly name: string; readonly password: string }
 
@@ -23,30 +24,10 @@ export type TenantsServer = {
 const brokenTask = /^role t_s#: /
 const entryOfTask = / t_s#=c\/owner/g
 const own = "'postgres', 'template0', 'template1'"
-const onServer = `
-  SELECT format('database %s: %s, limit %s, open %s, %s', datname, shobj_description(oid, 'pg_database'), datconnlimit,
-    datallowconn, (SELECT string_agg(item::text, ' ' ORDER BY item::text) FROM unnest(datacl) item)) AS line
-    FROM pg_database WHERE datname <> 'template0'
-  UNION ALL SELECT format('role %s: login %s, password %s, limit %s, %s, %s, of %s, %s', rolname, rolcanlogin,
-    rolpassword IS NOT NULL, rolconnlimit,
-    ARRAY(SELECT setconfig::text FROM pg_db_role_setting WHERE setrole = pg_authid.oid ORDER BY 1),
-    ARRAY[rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls, rolinherit],
-    ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_authid.oid ORDER BY 1),
-    shobj_description(oid, 'pg_authid'))
-    FROM pg_authid WHERE rolname !~ '^pg_' AND NOT (rolname = current_user)
-  UNION ALL SELECT format('%s sessions of %s', count(*), usename) FROM pg_stat_activity
-    WHERE backend_type = 'client backend' AND usename <> current_user GROUP BY usename`
-const inDatabase = `
-  SELECT format('schema %s of %s, %s', nspname, nspowner::regrole, nspacl) AS line FROM pg_namespace WHERE nspname !~ '^pg_'
-  UNION ALL SELECT format('defaults for %s: %s %s', defaclrole::regrole, defaclobjtype, defaclacl) FROM pg_default_acl
-  UNION ALL SELECT format('table %s of %s, %s', relname, relowner::regrole, relacl) FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-  UNION ALL SELECT format('function %s: %s', proname, proacl) FROM pg_proc WHERE proname ~ '^lo' AND proacl IS NOT NULL
-  UNION ALL SELECT format('extension %s', extname) FROM pg_extension`
 
-/** `crash` judges what passes from the process under test. */
-export async function startTenantsServer(crash: CrashSwitch): Promise<TenantsServer> {
-  const server = await startPostgres()
+/** One of `pool`. `crash` judges what passes from the process under test. */
+export async function startTenantsServer(crash: CrashSwitch, pool: TenantsPool): Promise<TenantsServer> {
+  const server = await pool.take()
   const proxy = await startDatabaseProxy(server.url('postgres'), crash, serverStatement)
   const { hostname: host, port } = new URL(proxy.url.reveal())
   const { username, password } = new URL(server.url('postgres').reveal())
@@ -73,7 +54,7 @@ export async function startTenantsServer(crash: CrashSwitch): Promise<TenantsSer
     cut: proxy.cut,
     async close() {
       await proxy.close()
-      await server.stop()
+      await pool.giveBack(server)
     },
   }
 }

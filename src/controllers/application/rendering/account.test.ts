@@ -1,49 +1,13 @@
 // The pods of an Application that a grant names: under its ServiceAccount, with the files for the token desk; and what a chart
 // must not name.
 import { describe, expect, test } from 'vitest'
-import type { Application } from '../../../api/apps/application.ts'
-import { objectAt } from '../../../lib/json/json-value.ts'
 import { underDefaultAccount } from './account.ts'
-import { desiredManifests } from './desired.ts'
-import { podTemplatePath } from './pod-rules.ts'
-
-const application = {
-  apiVersion: 'apps.sekisho.dev/v1alpha1',
-  kind: 'Application',
-  metadata: { name: 'shop', namespace: 'acme', uid: 'uid-1' },
-  spec: { chart: 'web', processes: [] },
-} as unknown as Application
+import { podsIn, rendered, workloadsOf } from './testing/charted.ts'
 
 const container = { name: 'main', volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }] }
 const pod = { automountServiceAccountToken: false, containers: [container], volumes: [{ name: 'tmp', emptyDir: {} }] }
-type Made = Readonly<Record<string, unknown>>
-const template = (spec: object): Made => ({ template: { metadata: { labels: { a: 'b' } }, spec } })
-const deployment = (spec: object = pod): Made => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'd' },
-  spec: template(spec),
-})
-const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec: template(pod) }
-const cronJob = {
-  apiVersion: 'batch/v1',
-  kind: 'CronJob',
-  metadata: { name: 'c' },
-  spec: { jobTemplate: { spec: template(pod) } },
-}
+const { deployment, job, cronJob } = workloadsOf(pod)
 const account = 'sekisho-app-shop'
-
-function rendered(objects: readonly object[], more: object = { account }) {
-  return desiredManifests(application, objects, { hosts: [], ingressClassName: 'traefik', redirects: [], ...more })
-}
-
-function podsIn(desired: ReturnType<typeof rendered>) {
-  if (desired.kind === 'refused') throw new Error(desired.message)
-  return desired.manifests.flatMap(manifest => {
-    const path = podTemplatePath(manifest)
-    return path === undefined ? [] : [[manifest.kind, objectAt(manifest, ...path, 'spec')] as const]
-  })
-}
 
 const under = {
   serviceAccountName: account,
@@ -69,7 +33,7 @@ const under = {
 
 describe('the pods of an Application that a grant names', () => {
   test('run under its ServiceAccount, which comes first, with the files for the token desk; those of a Job of a chart do not', () => {
-    const desired = rendered([deployment(), cronJob, job])
+    const desired = rendered([deployment(), cronJob, job], { account })
     expect(desired).toMatchObject({
       manifests: [
         {
@@ -97,7 +61,7 @@ describe('the pods of an Application that a grant names', () => {
       containers: [{ ...container, volumeMounts: [authority] }, { name: 'side' }],
       initContainers: [{ name: 'init' }],
     }
-    const [[, made] = []] = podsIn(rendered([deployment(spec)]))
+    const [[, made] = []] = podsIn(rendered([deployment(spec)], { account }))
     expect(made).toMatchObject({ serviceAccountName: account, initContainers: [{ volumeMounts: [{}, {}] }] })
     expect(made).not.toHaveProperty('serviceAccount')
     expect(made?.['containers']).toMatchObject([

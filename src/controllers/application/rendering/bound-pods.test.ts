@@ -1,19 +1,10 @@
 // What the pods of an Application get of its services, whatever its chart rendered; what a chart must not name; and what they
 // reach.
 import { describe, expect, test } from 'vitest'
-import type { Application } from '../../../api/apps/application.ts'
 import { objectAt } from '../../../lib/json/json-value.ts'
 import { use } from '../services/testing/service-objects.ts'
 import { boundService } from './bound-pods.ts'
-import { desiredManifests } from './desired.ts'
-import { podTemplatePath } from './pod-rules.ts'
-
-const application = {
-  apiVersion: 'apps.sekisho.dev/v1alpha1',
-  kind: 'Application',
-  metadata: { name: 'shop', namespace: 'acme', uid: 'uid-1' },
-  spec: { chart: 'web', processes: [] },
-} as unknown as Application
+import { application, podsIn, rendered, workloadsOf } from './testing/charted.ts'
 
 const container = { name: 'main', env: [{ name: 'PORT', value: '3000' }], volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }] }
 const pod = {
@@ -22,43 +13,20 @@ const pod = {
   containers: [container, { name: 'side' }],
   volumes: [{ name: 'tmp', emptyDir: {} }],
 }
-const template = (spec: object) => ({ template: { metadata: { labels: { a: 'b' } }, spec } })
-const deployment = (spec: object = pod) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'd' },
-  spec: template(spec),
-})
-const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec: template(pod) }
-const cronJob = {
-  apiVersion: 'batch/v1',
-  kind: 'CronJob',
-  metadata: { name: 'c' },
-  spec: { jobTemplate: { spec: template(pod) } },
-}
+const { deployment, job, cronJob } = workloadsOf(pod)
 
 const bound = [
   boundService(use({ env: { PGHOST: 'host', PORT: 'port' } }), 'shop-db-1', application.spec),
   boundService(use({ name: 'log', files: true }), 'shop-log-1', application.spec),
 ]
 
-function rendered(objects: readonly object[], more: object) {
-  const desired = desiredManifests(application, objects, {
-    hosts: [],
-    ingressClassName: 'traefik',
-    redirects: [],
-    ...more,
-  })
+/** @throws when they are refused */
+function manifests(objects: readonly object[], more: object) {
+  const desired = rendered(objects, more)
   if (desired.kind === 'refused') throw new Error(desired.message)
   return desired.manifests
 }
-
-function podIn(objects: readonly object[], more: object) {
-  return rendered(objects, more).flatMap(manifest => {
-    const path = podTemplatePath(manifest)
-    return path === undefined ? [] : [objectAt(manifest, ...path, 'spec')]
-  })
-}
+const podIn = (objects: readonly object[], more: object) => podsIn(rendered(objects, more)).map(([, spec]) => spec)
 
 const keyOf = (name: string, secret: string, key: string) => ({ name, valueFrom: { secretKeyRef: { name: secret, key } } })
 
@@ -116,7 +84,7 @@ describe('what they reach', () => {
   const reach = [{ cidrs: ['10.0.7.12/32'], port: 5432 }]
 
   test('comes first, is the Application’s, and selects its pods and those of commands alone', () => {
-    const [first, second, third] = rendered([deployment()], { bound, reach })
+    const [first, second, third] = manifests([deployment()], { bound, reach })
     expect(third?.kind).toBe('Deployment')
     expect([first, second].map(one => [one?.kind, one?.metadata.name, one && objectAt(one, 'spec', 'podSelector')])).toEqual([
       ['NetworkPolicy', 'sekisho-services-shop', { matchLabels: { 'sekisho.dev/application': 'shop' } }],
@@ -126,11 +94,11 @@ describe('what they reach', () => {
   })
 
   test('is nothing without services', () => {
-    expect(rendered([deployment()], { reach: [] }).map(({ kind }) => kind)).toEqual(['Deployment'])
+    expect(manifests([deployment()], { reach: [] }).map(({ kind }) => kind)).toEqual(['Deployment'])
   })
 
   test('is no object that a chart may render', () => {
     const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'open' }, spec: {} }
-    expect(() => rendered([policy], {})).toThrow('NetworkPolicy may not be rendered')
+    expect(() => manifests([policy], {})).toThrow('NetworkPolicy may not be rendered')
   })
 })
