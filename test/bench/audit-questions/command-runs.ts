@@ -14,7 +14,7 @@ export type CommandRuns = {
 }
 
 const program = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts')
-const reporter = join(import.meta.dirname, 'report-usage.ts')
+const reporter = join(import.meta.dirname, 'measured-process.ts')
 const keptErrorOutput = 2000
 
 /** Commands on a platform of which only this folder knows. */
