@@ -28,6 +28,7 @@ function memorySessions(): Sessions & { readonly held: Map<string, Session> } {
     useOnce: unused,
     revokeAllOf: unused,
     people: unused,
+    countOf: unused,
     deleteExpired: unused,
   }
 }

@@ -63,6 +63,8 @@ export type OidcRecords = {
    * (grants) ended.
    */
   readonly endAllOf: (account: string) => Promise<number>
+  /** How many sign-ins of programs a person has that have not expired. */
+  readonly countOf: (account: string) => Promise<number>
   /** People with sign-ins of programs that have not expired, at most 1000, sorted. */
   readonly signIns: () => Promise<readonly { readonly account: string; readonly count: number }[]>
   /** Returns how many records were deleted. */
@@ -81,6 +83,8 @@ type OidcRecordsDeps = { readonly prisma: Pick<PrismaClient, 'oidcRow'>; readonl
 export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
   const { prisma, sealer, clock } = deps
   const rows = prisma.oidcRow
+  const countOf = (account: string): Promise<number> =>
+    rows.count({ where: { account, model: grantModel, expiresAt: { gt: clock.now() } } })
   const found = (row: OidcRow | null): FoundOidcRecord | undefined => {
     if (row === null || (row.expiresAt !== null && row.expiresAt <= clock.now())) return undefined
     const text = sealer.open(row.sealedPayload, oidcSealContext(row.model, row.idHash)).reveal()
@@ -155,8 +159,9 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
       const grantHash = hash('grant', grantId)
       if (grantHash !== undefined) await rows.deleteMany({ where: { grantHash } })
     },
+    countOf,
     async endAllOf(account) {
-      const grants = await rows.count({ where: { account, model: grantModel, expiresAt: { gt: clock.now() } } })
+      const grants = await countOf(account)
       await rows.deleteMany({ where: { account } })
       return grants
     },

@@ -43,6 +43,8 @@ export type Sessions = {
   readonly revoke: (handle: string) => Promise<void>
   /** People with sessions that have not expired, at most 1000, by host and id. */
   readonly people: () => Promise<readonly SignedInPerson[]>
+  /** How many sessions of a person have not expired. */
+  readonly countOf: (host: string, userId: number) => Promise<number>
   /** Ends every session of a person; returns how many. */
   readonly revokeAllOf: (host: string, userId: number) => Promise<number>
   /** Returns how many sessions and sign-in states were deleted. */
@@ -128,6 +130,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
         return { host, userId: Number(userId), login: _max.login ?? '', sessions: _count._all }
       })
     },
+    countOf: (host, userId) =>
+      prisma.sessionRow.count({ where: { host, userId: BigInt(userId), expiresAt: { gt: clock.now() } } }),
     async revokeAllOf(host, userId) {
       return (await prisma.sessionRow.deleteMany({ where: { host, userId: BigInt(userId) } })).count
     },

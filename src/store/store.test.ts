@@ -343,6 +343,9 @@ describe.each(databases)('the store on $name', ({ start }) => {
         { host: 'github.localhost', userId: 501, login: 'x', sessions: 1 },
         { host: 'github.localhost', userId: 502, login: 'x', sessions: 2 },
       ])
+      await store.sessions.create({ ...base, userId: 502, expiresAt: clock.now() })
+      expect(await store.sessions.countOf('github.localhost', 502)).toBe(2)
+      expect(await store.sessions.countOf('github.example.com', 502)).toBe(0)
       expect(await store.sessions.revokeAllOf('github.localhost', 501)).toBe(1)
       expect(await store.sessions.find(mine.reveal())).toBeUndefined()
       expect(await store.sessions.find(other.reveal())).toBeDefined()
@@ -513,7 +516,9 @@ describe.each(databases)('the store on $name', ({ start }) => {
         { account, count: 2 },
         { account: another, count: 1 },
       ])
+      expect(await store.oidc.countOf(account)).toBe(2)
       expect(await store.oidc.endAllOf(account)).toBe(2)
+      expect(await store.oidc.countOf(account)).toBe(0)
       expect(await store.oidc.signIns()).toEqual([{ account: another, count: 1 }])
       for (const [model, id] of [
         ['Session', 's'],

@@ -85,6 +85,25 @@ describe('signing out of the pages', () => {
 const call = (tokens: Tokens, path: string, body?: object) => apiCall(environment, tokens, path, body)
 const endings = () => environment.store.audit.list({ action: 'session.ended', limit: 1 })
 
+describe('what a Halt of a person would end', () => {
+  const path = (login: string) => `/api/v1/sessions/person?${new URLSearchParams({ user: environment.subjectOf(login) })}`
+
+  test('is counted for platform admins alone, and nothing ends by that', async () => {
+    const mia = await environment.signIn('mia')
+    const tokens = await kubectlLogin(mia.browser, 'mia')
+    const olivia = await kubectlLogin((await environment.signIn('olivia')).browser, 'olivia')
+    const counted = await call(olivia, path('mia'))
+    expect(counted).toMatchObject({ status: 200, body: { user: environment.subjectOf('mia'), onboardings: 0 } })
+    const { webSessions, programs } = counted.body as { readonly webSessions: number; readonly programs: number }
+    expect(webSessions).toBeGreaterThan(0)
+    expect(programs).toBeGreaterThan(0)
+    expect(await call(olivia, path('mia'))).toEqual(counted)
+    expect(await isSignedIn(cookieHeader(mia.browser))).toBe(true)
+    expect(await call(tokens, path('mia'))).toMatchObject({ status: 403 })
+    expect(await call(olivia, '/api/v1/sessions/person?user=mia')).toMatchObject({ status: 400 })
+  })
+})
+
 describe('signing out everywhere', () => {
   /** Two browsers of mia, a login of kubectl, and one of dave, who must not be affected. */
   async function signedInTwice() {

@@ -155,6 +155,10 @@ function administration(world: World, as: Actor): readonly Attempt[] {
   })
   const plans: readonly Ask[] = [
     { name: 'list everybody’s sessions', as, path: '/api/v1/sessions', statuses: [401, 403, 404] },
+    {
+      name: 'count dave’s sign-ins',
+      ...{ as, path: '/api/v1/sessions/person?user=github%7Cgithub.localhost%7C1002', statuses: [401, 403, 404] },
+    },
     post('end dave’s sessions', '/api/v1/sessions/revoke', { user: 'github|github.localhost|1002' }),
     { name: 'list the onboardings that wait for an admin', as, path: '/api/v1/onboardings', statuses: [401, 403, 404] },
     post('approve an account', '/api/v1/onboardings/approve', { onboarding }),

@@ -2,11 +2,13 @@
 // that wait or are in progress. Level-triggered: it reads what there is, again after a restart and every ten minutes. That
 // nothing new begins does not depend on it (halted-people.ts). It never writes the object: the controllers report.
 import { halt } from '../../api/github/halt.ts'
-import { platformNamespace } from '../../api/names.ts'
+import { platformNamespace, userSubject } from '../../api/names.ts'
 import { type ControllerDefinition, done } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { isAppError } from '../../lib/errors.ts'
 import { haltedText, stands } from '../../policy/halt.ts'
+import type { OidcRecords } from '../../store/oidc-records.ts'
+import type { Sessions } from '../../store/sessions.ts'
 import type { OnboardingRecord, OnboardingRecords } from '../onboarding/onboarding-records.ts'
 import { endSignIns, type SignInDeps } from './end-sign-ins.ts'
 
@@ -18,6 +20,24 @@ export type BrokerHaltDeps = {
 
 /** What has ended stays as it ended. */
 const goesOn = ({ state }: OnboardingRecord): boolean => !['finished', 'refused', 'abandoned'].includes(state)
+
+type Counting = {
+  readonly store: {
+    readonly sessions: Pick<Sessions, 'countOf'>
+    readonly oidc: Pick<OidcRecords, 'countOf'>
+  }
+  readonly onboardings: Pick<OnboardingRecords, 'ofPerson'>
+}
+
+/** How much a Halt of the person would end here now. ID tokens are stored nowhere, and do not count at their next use. */
+export async function wouldEnd({ store, onboardings }: Counting, { host, userId }: { host: string; userId: number }) {
+  const [webSessions, programs, all] = await Promise.all([
+    store.sessions.countOf(host, userId),
+    store.oidc.countOf(userSubject(host, userId)),
+    onboardings.ofPerson(host, userId),
+  ])
+  return { webSessions, programs, onboardings: all.filter(goesOn).length }
+}
 
 /** Call before the manager starts: caches cannot be added later. */
 export function createBrokerHaltController({ manager, store, onboardings }: BrokerHaltDeps): ControllerDefinition {

@@ -4,7 +4,7 @@ import { type Halt, halt } from '../../api/github/halt.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { createObjectCache } from '../../kube/cache/object-cache.ts'
 import { haltObject } from '../../policy/testing/halt-object.ts'
-import { createBrokerHaltController } from './halt-controller.ts'
+import { createBrokerHaltController, wouldEnd } from './halt-controller.ts'
 import { createHaltedPeople } from './halted-people.ts'
 
 const host = 'github.com'
@@ -102,4 +102,28 @@ test.each<[string, Halt]>([
 
 test('the kind is the one that the controllers carry out', () => {
   expect(createBrokerHaltController({ manager: { cache: () => createObjectCache() } } as never).for).toBe(halt)
+})
+
+test('a dry run counts what would end of one person, and ends nothing', async () => {
+  const asked: unknown[] = []
+  const counting = {
+    store: {
+      sessions: {
+        countOf: async (...person: unknown[]) => {
+          asked.push(person)
+          return 2
+        },
+      },
+      oidc: {
+        countOf: async (account: string) => {
+          asked.push(account)
+          return 1
+        },
+      },
+    },
+    onboardings: { ofPerson: async () => ['waiting-for-admin', 'finished', 'proved', 'refused'].map(state => ({ state })) },
+  }
+  const counts = await wouldEnd(counting as never, { host, userId: 42 })
+  expect(counts).toEqual({ webSessions: 2, programs: 1, onboardings: 2 })
+  expect(asked).toEqual([[host, 42], 'github|github.com|42'])
 })

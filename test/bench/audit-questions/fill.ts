@@ -1,51 +1,109 @@
-// A log of any length by SQL alone: two hundred entries for each grant, from its decision to its end, of a thousand repositories
-// and a year. It has no chain, so it answers questions and verifies for nobody.
+// A log of any length that answers questions and verifies: two hundred entries for each grant, from its decision to its end, of
+// a thousand repositories and a year. It is inserted as its owner, in the order of the chain; appending it would take hours.
+import { createHash } from 'node:crypto'
+import type { AuditRecord } from '../../../src/api/audit/audit-event.ts'
+import { type ChainHead, emptyHead } from '../../../src/lib/hash-chain/hash-chain.ts'
+import { nextEntries } from '../../../src/store/audit/audit-chain.ts'
 import type { Database } from '../../../src/store/database/database.ts'
 
 /** The repository that is asked about has every thousandth grant. */
 export const askedRepository = 4001
-const batch = 200_000
+const rowsInStatement = 5000
+const entriesOfGrant = 200
 const hour = 3_600_000
+const yearMilliseconds = 365 * 24 * hour
 
-const details = `jsonb_build_object(
-    'person', 'github|github.com|' || 500000 + block % 997, 'login', 'user-' || block % 997,
-    'grantUid', 'grant-' || block, 'generation', 1, 'rule', 'read-contents', 'inputs', md5(block::text),
-    'repositories', jsonb_build_array(jsonb_build_object('id', ${askedRepository} + block % 1000, 'fullName', 'tenant-' || block % 50 || '/shop-' || block % 1000)),
-    'repositoryIds', jsonb_build_array(${askedRepository} + block % 1000),
-    'permissions', jsonb_build_object('contents', 'read', 'metadata', 'read'))
-  || CASE WHEN position IN (0, 199) THEN jsonb_build_object('subjects', jsonb_build_array(jsonb_build_object('kind', 'ServiceAccount', 'name', 'ci')))
-    ELSE jsonb_build_object('token', md5(number::text), 'host', 'github.com', 'appId', 5001, 'installationId', 4711,
-      'subject', jsonb_build_object('kind', 'ServiceAccount', 'name', 'ci', 'uid', 'sa-' || block),
-      'pod', jsonb_build_object('name', 'ci-' || position, 'uid', md5(position::text)), 'address', '10.0.0.7') END
-  || CASE WHEN position % 10 = 1 THEN jsonb_build_object('hashedToken', encode(sha256(number::text::bytea), 'base64')) ELSE '{}' END`
+const md5 = (text: number): string => createHash('md5').update(String(text)).digest('hex')
+
+function recordNumber(number: number): AuditRecord {
+  const [block, position] = [Math.floor((number - 1) / entriesOfGrant), (number - 1) % entriesOfGrant]
+  const [isDecision, isEnd, isMint] = [position === 0, position === entriesOfGrant - 1, position % 10 === 1]
+  const namespace = `tenant-${block % 50}`
+  const id = askedRepository + (block % 1000)
+  const about = {
+    person: `github|github.com|${500_000 + (block % 997)}`,
+    login: `user-${block % 997}`,
+    grantUid: `grant-${block}`,
+    generation: 1,
+    rule: 'read-contents',
+    inputs: md5(block),
+    repositories: [{ id, fullName: `${namespace}/shop-${block % 1000}` }],
+    repositoryIds: [id],
+    permissions: { contents: 'read', metadata: 'read' },
+  }
+  const ofToken = {
+    ...{ token: md5(number), host: 'github.com', appId: 5001, installationId: 4711, address: '10.0.0.7' },
+    subject: { kind: 'ServiceAccount', name: 'ci', uid: `sa-${block}` },
+    pod: { name: `ci-${position}`, uid: md5(position) },
+    ...(isMint ? { hashedToken: createHash('sha256').update(String(number)).digest('base64') } : {}),
+  }
+  const isOfGrant = isDecision || isEnd
+  const details = { ...about, ...(isOfGrant ? { subjects: [{ kind: 'ServiceAccount', name: 'ci' }] } : ofToken) }
+  const action = isDecision ? 'grant.decided' : isEnd ? 'grant.ended' : isMint ? 'token.minted' : 'token.delivered'
+  return {
+    ...{ action, namespace, details, outcome: 'allowed', reason: 'the grant allows it' },
+    actor: isOfGrant ? 'sekisho:grant' : `system:serviceaccount:${namespace}:ci`,
+    object: `RepositoryGrant/${namespace}/read-${block}`,
+  }
+}
 
 const inserted = `INSERT INTO audit.entries (sequence, at, action, actor, namespace, object, outcome, reason, details, previous_hash, hash)
-  SELECT number, $3::timestamptz - (($4 - number)::float8 / $4) * interval '365 days',
-    CASE WHEN position = 0 THEN 'grant.decided' WHEN position = 199 THEN 'grant.ended' WHEN position % 10 = 1 THEN 'token.minted' ELSE 'token.delivered' END,
-    CASE WHEN position IN (0, 199) THEN 'sekisho:grant' ELSE 'system:serviceaccount:tenant-' || block % 50 || ':ci' END,
-    'tenant-' || block % 50, 'RepositoryGrant/tenant-' || block % 50 || '/read-' || block, 'allowed', 'the grant allows it', ${details},
-    lpad((number - 1)::text, 64, '0'), lpad(number::text, 64, '0')
-  FROM (SELECT number, (number - 1) / 200 AS block, (number - 1) % 200 AS position FROM generate_series($1::bigint, $2::bigint) AS number) AS numbered`
+  SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+    $9::jsonb[], $10::text[], $11::text[])`
 
-/** As its owner; the indexes are made at the end, as it is quicker. Resolves to the bytes of table and indexes. */
-export async function fillLog(pool: Database['pool'], entries: number, now: Date): Promise<number> {
+export type Fill = {
+  /** How many the log has in the end. */
+  readonly entries: number
+  /** How many it will have: they are spread over a year. */
+  readonly planned: number
+  readonly now: Date
+}
+
+type Queries = (text: string, values?: readonly unknown[]) => Promise<{ readonly rows: readonly object[] }>
+
+/** Appends what the log lacks. The indexes are made at the end, as it is quicker. */
+export async function fillLog(pool: Database['pool'], { entries, planned, now }: Fill): Promise<void> {
   const client = await pool.connect()
   // The store's limits of time are for requests.
-  const run = <T extends object>(text: string, values: readonly unknown[] = []) =>
-    client.query<T>({ text, values: [...values], ...{ query_timeout: hour } })
+  const run: Queries = (text, values = []) => client.query({ text, values: [...values], ...{ query_timeout: hour } })
+  const timeOf = (number: number): Date => new Date(now.getTime() - ((planned - number) / planned) * yearMilliseconds)
   try {
     await run('SET statement_timeout = 0')
-    const { rows: indexes } = await run<{ name: string; definition: string }>(
-      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'audit' AND tablename = 'entries' AND indexname LIKE 'entries_%_idx'`,
-    )
+    const indexes = (
+      await run(
+        `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'audit' AND tablename = 'entries' AND indexname LIKE 'entries_%_idx'`,
+      )
+    ).rows as readonly { readonly name: string; readonly definition: string }[]
     for (const { name } of indexes) await run(`DROP INDEX audit.${name}`)
-    for (let first = 1; first <= entries; first += batch)
-      await run(inserted, [first, Math.min(first + batch - 1, entries), now.toISOString(), entries])
+    await insertEntries(run, entries, timeOf)
     for (const { definition } of indexes) await run(definition)
     await run('VACUUM ANALYZE audit.entries')
-    const { rows: sizes } = await run<{ bytes: string }>("SELECT pg_total_relation_size('audit.entries') AS bytes")
-    return Number(sizes[0]?.bytes)
   } finally {
     client.release(true)
   }
+}
+
+async function insertEntries(run: Queries, entries: number, timeOf: (number: number) => Date): Promise<void> {
+  const { rows } = await run('SELECT sequence::int AS sequence, hash FROM audit.entries ORDER BY sequence DESC LIMIT 1')
+  let head = (rows[0] as ChainHead | undefined) ?? emptyHead
+  let before: Promise<unknown> = Promise.resolve()
+  while (head.sequence < entries) {
+    const first = head.sequence + 1
+    const numbers = Array.from({ length: Math.min(rowsInStatement, entries - head.sequence) }, (_, index) => first + index)
+    const made = nextEntries(
+      head,
+      numbers.map(number => ({ record: recordNumber(number), at: timeOf(number) })),
+    )
+    const columns = [
+      ...[made.map(one => one.sequence), made.map(one => one.at), made.map(one => one.action), made.map(one => one.actor)],
+      ...[made.map(one => one.namespace), made.map(one => one.object), made.map(one => one.outcome)],
+      ...[made.map(one => one.reason), made.map(one => JSON.stringify(one.details))],
+      ...[made.map(one => one.previousHash), made.map(one => one.hash)],
+    ]
+    head = made.at(-1) ?? head
+    // The next ones are made while the server inserts these.
+    await before
+    before = run(inserted, columns)
+  }
+  await before
 }

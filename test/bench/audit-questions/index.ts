@@ -8,11 +8,15 @@ import { figureAtLeast, figureAtMost, ratioAtLeast } from '../harness/goals.ts'
 import { type MeasuredProgram, platformNodeOptions, startProgram } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { serverDatabases } from '../load/databases.ts'
+import { type CommandRuns, openCommandRuns } from './command-runs.ts'
 
 type Size = { readonly entries: number; readonly seconds: number }
 const short: Size = { entries: 1_000_000, seconds: 1 }
 const long: Size = { entries: 10_000_000, seconds: 5 }
 const exported = 200_000
+/** What the memory of commands is compared with. */
+const few = 10_000
+const maxMemoryRatio = 1.2
 /** The first question of a process loads what answers it. */
 const rounds = 3
 
@@ -20,7 +24,46 @@ const megabyte = 1024 * 1024
 /** What ten times the entries may add to the memory of a process that has read a tenth: garbage, and nothing that stays. */
 const maxGrowthMegabytes = 64
 
-function numberIn(answer: Readonly<Record<string, unknown>>, field: string): number {
+type Answer = Readonly<Record<string, unknown>>
+type Peaks = Readonly<Record<(typeof commandNames)[number], number>>
+
+const commandNames = ['audit export', 'audit verify', 'audit verify --export'] as const
+
+/** The highest memory of each command in MB, as processes of their own that read the whole log. */
+async function peaksOf(commands: CommandRuns, folder: string, signal: AbortSignal): Promise<Peaks> {
+  const [file, nothing] = [join(folder, 'export.jsonl'), '/dev/null']
+  const peak = async (args: readonly string[], output: string): Promise<number> =>
+    (await commands.run(args, output, signal)).peakRssBytes / megabyte
+  return {
+    'audit export': await peak(['audit', 'export'], file),
+    'audit verify': await peak(['audit', 'verify', '--all'], nothing),
+    'audit verify --export': await peak(['audit', 'verify', '--export', file], nothing),
+  }
+}
+
+function wholeLog(commands: CommandRuns, folder: string, { entries, before }: { entries: number; before: Peaks }): Measurement {
+  const ratioLabel = (name: string): string => `peak memory of ${name}, ÷ that for ${few.toLocaleString('en-US')} entries`
+  return {
+    name: 'memory of commands',
+    title: `${entries.toLocaleString('en-US')} entries, exported and verified by sekisho as a person starts it`,
+    async run(signal): Promise<readonly Figure[]> {
+      const after = await peaksOf(commands, folder, signal)
+      return commandNames.flatMap(name => [
+        { label: `peak memory of ${name}`, value: after[name], unit: 'MB' },
+        { label: ratioLabel(name), value: after[name] / before[name], unit: '' },
+      ])
+    },
+    goals: commandNames.map(name => figureAtMost(ratioLabel(name), maxMemoryRatio)),
+  }
+}
+
+function textIn(answer: Answer, field: string): string {
+  const value = answer[field]
+  if (typeof value !== 'string') throw new Error(`an answer without ${field}`)
+  return value
+}
+
+function numberIn(answer: Answer, field: string): number {
   const value = answer[field]
   if (typeof value !== 'number') throw new Error(`an answer without ${field}`)
   return value
@@ -145,7 +188,7 @@ export const auditQuestions: Bench = {
   budgetSeconds: 600,
   longBudgetSeconds: 3600,
   obstacle: async () => (findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined),
-  async open({ scale, long: isLong, note }): Promise<OpenBench> {
+  async open({ scale, long: isLong, folder, note }): Promise<OpenBench> {
     const size = isLong ? long : short
     const databases = await serverDatabases()
     try {
@@ -154,10 +197,18 @@ export const auditQuestions: Bench = {
         startProgram({ name, path: process.execPath, args, environment })
       const inFolder = (file: string): string => join(import.meta.dirname, file)
       const server = await start('server', [...platformNodeOptions, inFolder('server-process.ts')])
+      const entries = Math.max(few, Math.round(size.entries * scale))
+      // Filling takes memory of its own, which is not the server's.
+      const filler = await start('filler', [inFolder('server-process.ts')])
+      await filler.call({ do: 'fill', entries: few, planned: entries })
+      const served = await server.call({ do: 'serve' })
+      const [issuer, authority] = [textIn(served, 'issuer'), textIn(served, 'authority')]
+      const commands = await openCommandRuns(folder, { issuer, authority })
+      const before = await peaksOf(commands, folder, AbortSignal.timeout(120_000))
       note('filling the log')
-      const entries = Math.max(10_000, Math.round(size.entries * scale))
-      await server.call({ do: 'fill', entries })
-      const port = numberIn(await server.call({ do: 'serve' }), 'port')
+      await filler.call({ do: 'fill', entries, planned: entries })
+      await filler.stop()
+      const port = numberIn(served, 'port')
       const asker = await start('command line', [inFolder('asker-process.ts'), `http://127.0.0.1:${port}`])
       const programs = { server, asker }
       return {
@@ -167,6 +218,7 @@ export const auditQuestions: Bench = {
           question(programs, size, '1d'),
           question(programs, size, '365d'),
           exporting(programs, entries),
+          wholeLog(commands, folder, { entries, before }),
         ],
         async close() {
           await asker.stop()

@@ -8,17 +8,18 @@ import type { BrokerStore } from '../../../store/store.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { endSignIns } from '../../people/end-sign-ins.ts'
+import { wouldEnd } from '../../people/halt-controller.ts'
 import { perMinute } from '../limits.ts'
 import { requireBearer, requirePlatformAdmin } from './bearer.ts'
 
 /** What these routes need of the broker. */
-export type SessionsContext = Pick<BrokerContext, 'verifyIdToken' | 'platformAdmins'> & {
+export type SessionsContext = Pick<BrokerContext, 'verifyIdToken' | 'platformAdmins' | 'onboarding'> & {
   readonly store: Pick<BrokerStore, 'audit' | 'oidc' | 'sessions' | 'users'>
 }
 
 type SignedIn = { readonly user: string; readonly login: string | null; readonly webSessions: number; readonly programs: number }
 
-/** `GET /api/v1/sessions`, `POST /api/v1/sessions/revoke`, `POST /api/v1/sessions/sign-out`. */
+/** `GET /api/v1/sessions`, `GET /api/v1/sessions/person`, `POST /api/v1/sessions/revoke`, `POST /api/v1/sessions/sign-out`. */
 export function registerSessions(server: WebServer, context: SessionsContext): void {
   const { store, verifyIdToken } = context
   const config = perMinute(60)
@@ -28,15 +29,17 @@ export function registerSessions(server: WebServer, context: SessionsContext): v
     return { people: await signedIn(store) }
   })
 
+  const querystring = Type.Object({ user: Type.String({ maxLength: 300 }) })
+  server.get('/api/v1/sessions/person', { schema: { querystring }, config }, async request => {
+    await requirePlatformAdmin(context, request)
+    const { user } = request.query
+    return { user, ...(await wouldEnd({ store, onboardings: context.onboarding.onboardings }, requirePerson(user))) }
+  })
+
   const body = Type.Object({ user: Type.String({ maxLength: 300 }) }, { additionalProperties: false })
   server.post('/api/v1/sessions/revoke', { schema: { body }, config }, async request => {
     const { subject: actor } = await requirePlatformAdmin(context, request)
-    const person = parseUserSubject(request.body.user)
-    if (person === undefined)
-      throw new AppError(
-        'invalid_request',
-        'user must be a subject such as github|github.com|42: sekisho sessions list shows them',
-      )
+    const person = requirePerson(request.body.user)
     const ended = await endSignIns({ store }, { ...person, actor, cause: 'revoked by a platform admin' })
     return { user: request.body.user, ...ended }
   })
@@ -46,6 +49,12 @@ export function registerSessions(server: WebServer, context: SessionsContext): v
     const ended = await endSignIns({ store }, { host, userId, actor: subject, cause: 'signed out everywhere' })
     return { user: subject, ...ended }
   })
+}
+
+function requirePerson(user: string): { readonly host: string; readonly userId: number } {
+  const person = parseUserSubject(user)
+  if (person !== undefined) return person
+  throw new AppError('invalid_request', 'user must be a subject such as github|github.com|42: sekisho sessions list shows them')
 }
 
 /** Everybody with a session on the pages or a sign-in of a program, by subject. */

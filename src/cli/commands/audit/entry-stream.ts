@@ -4,6 +4,7 @@ import { AppError, isAppError } from '../../../lib/errors.ts'
 import { asObject, integerAt } from '../../../lib/json/json-value.ts'
 import type { CommandContext } from '../context.ts'
 import { type Entry, isEntry } from './entry.ts'
+import { keepMemorySteady } from './steady-memory.ts'
 
 const reconnectMilliseconds = 1000
 /** A platform that is being replaced is back before. */
@@ -25,6 +26,7 @@ type Place = { after: number; ended: boolean }
  * than a minute.
  */
 export async function* streamEntries(context: CommandContext, reading: Reading): AsyncGenerator<readonly Entry[]> {
+  keepMemorySteady()
   const place: Place = { after: reading.after, ended: false }
   for (let failures = 0; !place.ended; ) {
     const before = place.after

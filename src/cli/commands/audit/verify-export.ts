@@ -14,6 +14,7 @@ import { keysIn } from '../../files/checkpoint-file.ts'
 import { json, jsonLine, type PlainFormat, type Terminal } from '../../output.ts'
 import { type Entry, isEntry } from './entry.ts'
 import { notAnExport } from './export.ts'
+import { keepMemorySteady } from './steady-memory.ts'
 import { requireCut, type Signer } from './verification/losses.ts'
 import { cutText } from './verification/show-verified.ts'
 import { verifyEntries } from './verification/verify-entries.ts'
@@ -36,6 +37,7 @@ type Beginning = {
 
 /** Rejects as `auditVerify`, and with `invalid_request` for a file that is no export. */
 export async function verifyExport(terminal: Terminal, options: VerifyExportOptions): Promise<void> {
+  keepMemorySteady()
   const lines = linesOf(options.export)
   const { beginning, first } = await readBeginning(lines)
   const given = options.keys === undefined ? undefined : await keysIn(options.keys)

@@ -5,6 +5,7 @@ import { platformNamespace } from '../../../api/names.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { absent, type Cluster, fieldManager, found } from '../../kubernetes/cluster.ts'
 import { halts } from '../../kubernetes/kinds.ts'
 import { until } from '../../kubernetes/until.ts'
@@ -12,6 +13,7 @@ import { whoIs } from '../../kubernetes/who-is.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import { hashFromInput } from '../access/token-hash.ts'
 import type { ClusterContext } from '../cluster-context.ts'
+import { type EndsOfPerson, endsText, readEndsOfPerson } from './ends-of-person.ts'
 import { readKnown, type Target, type TargetWord, targetOf } from './target.ts'
 
 type Options = {
@@ -87,7 +89,14 @@ export async function haltCommand(context: ClusterContext, options: Options, wor
   const made = await client.create(halts, { apiVersion, kind, metadata, spec }, { fieldManager })
   const done = await settled(cluster, made, clock)
   const value = resultOf(done ?? made)
-  await present(terminal, options.output, { value, text: () => saying(value, options.dryRun === true) })
+  const ends = options.dryRun === true ? await endsOf(context, namespace, spec.target) : undefined
+  const all = { ...value, ...defined({ ends }) }
+  await present(terminal, options.output, { value: all, text: () => saying(value, options.dryRun === true, ends) })
+}
+
+/** Only a Halt of the platform ends what a person has at the broker. */
+async function endsOf(context: ClusterContext, namespace: string, { person }: Target): Promise<EndsOfPerson | undefined> {
+  return person === undefined || namespace !== platformNamespace ? undefined : readEndsOfPerson(context, person)
 }
 
 async function settled({ client }: Cluster, made: Halt, clock: ClusterContext['clock']): Promise<Halt | undefined> {
@@ -109,13 +118,16 @@ function isSettled({ status }: Halt): boolean {
   return ready !== undefined && ready.reason !== 'Revoking'
 }
 
-function saying(value: ReturnType<typeof resultOf>, dryRun: boolean): string {
+function saying(value: ReturnType<typeof resultOf>, dryRun: boolean, ends: EndsOfPerson | undefined): string {
   const { tokens, grants } = value
   const names = grants?.names.join(', ') ?? ''
   const more = (grants?.count ?? 0) > (grants?.names.length ?? 0) ? ' and more' : ''
   const ofGrants = `${grants?.count ?? 0} grants${names === '' ? '' : `: ${names}${more}`}`
   if (dryRun)
-    return `would halt ${targetText(value.target)}: ${tokens?.left ?? 0} live tokens would be revoked; no token any more under ${ofGrants}`
+    return [
+      `would halt ${targetText(value.target)}: ${tokens?.left ?? 0} live tokens would be revoked; no token any more under ${ofGrants}`,
+      ...(ends === undefined ? [] : [endsText(ends)]),
+    ].join('\n')
   const left = (tokens?.left ?? 0) > 0 ? `; ${tokens?.left} are left: ${value.message}` : ''
   return [
     `halted ${targetText(value.target)}: ${tokens?.revoked ?? 0} tokens revoked${left}`,

@@ -2,8 +2,9 @@
 // token is the subject.
 import type { Clock } from '../../../../../lib/clock.ts'
 import { AppError } from '../../../../../lib/errors.ts'
+import { defined } from '../../../../../lib/json/defined.ts'
 import { silentLog } from '../../../../../lib/testing/silent-log.ts'
-import { createWebServer, type WebServer } from '../../../../../web/server.ts'
+import { createWebServer, type WebServer, type WebServerOptions } from '../../../../../web/server.ts'
 import { createAuditReaders } from '../../../../auditors/audit-readers.ts'
 import { type AuditContext, registerAudit } from '../index.ts'
 
@@ -12,11 +13,17 @@ type AuditServerOptions = {
   readonly clock: Clock
   /** RBAC, by the subject of who asks. By default everybody reads everything. */
   readonly mayRead?: (subject: string) => Promise<boolean>
-}
+  /** What signs heads, and for which address. By default nothing does. */
+  readonly issuerKeys?: AuditContext['issuerKeys']
+  readonly publicUrl?: URL
+} & Pick<WebServerOptions, 'certificate'>
+
+const unsigned: AuditContext['issuerKeys'] = { sign: async () => 'signed', publicKeys: { keys: [] } }
 
 /** It does not listen yet. */
-export async function createAuditServer({ audit, clock, mayRead = async () => true }: AuditServerOptions): Promise<WebServer> {
-  const server = await createWebServer({ log: silentLog })
+export async function createAuditServer(options: AuditServerOptions): Promise<WebServer> {
+  const { audit, clock, mayRead = async () => true, issuerKeys = unsigned, certificate } = options
+  const server = await createWebServer({ log: silentLog, ...defined({ certificate }) })
   registerAudit(server, {
     verifyIdToken: async subject => {
       const expiresAt = new Date(clock.now().getTime() + 600_000)
@@ -31,8 +38,8 @@ export async function createAuditServer({ audit, clock, mayRead = async () => tr
       clock,
     }),
     serviceAccounts: { identify: async () => undefined },
-    settings: { publicUrl: new URL('https://sekisho.example.com') },
-    issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
+    settings: { publicUrl: options.publicUrl ?? new URL('https://sekisho.example.com') },
+    issuerKeys,
     losses: { kube: { get: async () => undefined } },
   })
   return server
