@@ -9,7 +9,7 @@ import { createLooks } from './looks.ts'
 
 const minute = 60_000
 const facts = { version: '15.9', versionNumber: 150_009, isSuperuser: true, acceptsWrites: true, open: [] }
-const found = { own: true, mark: 'sekisho', connectionLimit: 10, isOpen: false }
+const found = { own: true, mark: 'sekisho', connectionLimit: 10, isOpen: false, writes: 'allowed' }
 
 /** A server with the database `s` of seven bytes, and the login `l`. Looks reject with what `failures` has, one each. */
 function looking(...failures: readonly (Error | undefined)[]) {
