@@ -20,7 +20,7 @@ import type { Refusal } from '../../policy/check.ts'
 import { dropInstance, type Ensured, ensureExtensions, ensureInstance, keepInstance } from '../adapters/postgresql/instances.ts'
 import type { LookedDatabase } from '../adapters/postgresql/look.ts'
 import { allowWrites, endWrites, haveEnded } from '../adapters/postgresql/writes.ts'
-import { inUse, isSettled, unreadiness } from '../offer.ts'
+import { inUse, isSettled, keptTooMany, maxKept, unreadiness } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
 import { type PlanStand, planStand, standBefore } from '../plan.ts'
 import type { OpenDatabases } from '../providers/provider.ts'
@@ -42,8 +42,6 @@ export const fieldManager = 'sekisho.dev/service-instance'
 /** It is looked at again, with all others of its server when nothing changed. */
 const lookMilliseconds = 60_000
 const retryMilliseconds = 10_000
-/** Databases without a ServiceInstance that one server keeps for one tenant. */
-const maxKept = 10
 /** Until the controller of ServiceClasses has opened the server, after a start. */
 const openMilliseconds = 1_000
 
@@ -226,8 +224,7 @@ async function endOnServer(
   const isStaying = tenant !== undefined && tenant.metadata.deletionTimestamp === undefined
   const most = isStaying ? maxKept : Number.POSITIVE_INFINITY
   if (await keepInstance(server, id, { tenantUid: tenant?.metadata.uid ?? '', most, since: clock.now() })) return undefined
-  const message = `the server keeps ${maxKept} databases for this tenant, and no more: set whenDeleted of this one to Delete, make and delete those that nobody needs again by their names, or ask a platform admin to drop some`
-  return { reason: reasons.keptTooMany, message }
+  return keptTooMany('postgresql')
 }
 
 /** Idempotent. */
