@@ -65,7 +65,7 @@ export function inUse(bindings: readonly { readonly metadata: { readonly name: s
   return { reason: reasons.inUse, message: `still used by ServiceBinding ${names.join(', ')}: delete what uses it first` }
 }
 
-/** What a tenant leaves on one server, or in one class's store, without an object: whoever makes, fills and deletes comes no further. */
+/** How many databases a tenant leaves on one server, and buckets in one class's store, whose objects were deleted. */
 export const maxKept = 10
 
 /** What is said to whom has as many. */

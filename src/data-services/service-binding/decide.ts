@@ -86,8 +86,8 @@ function notReady({ kind, name }: ServiceBinding['spec']['service'], why?: strin
 }
 
 /**
- * Whether a credential that was delivered goes on being replaced, whatever its service or class asks for and cannot have: one that
- * nobody replaces would live for ever. The database or bucket must be there, and this process at its server.
+ * Whether a credential that was delivered goes on being replaced, whatever its service or class asks for and cannot have: one
+ * that nobody replaces would live for ever. The database or bucket must be there, and this process at its server.
  */
 function isReplacing({ binding, service, opened }: Facts): boolean {
   const conditions = service?.status?.conditions
