@@ -1,5 +1,5 @@
-// Which buckets tenants left in the store when their Buckets were deleted: one object for each in the platform's own bucket, which
-// no key of a tenant reaches. A store cannot be asked for the buckets of one owner.
+// Which buckets tenants left in the store when their Buckets were deleted: one object for each in the platform's own bucket,
+// which no key of a tenant reaches. A store cannot be asked for the buckets of one owner.
 import { ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { tenantMark } from '../postgresql/identifiers.ts'
 import { ownerOf } from './buckets.ts'
@@ -7,7 +7,7 @@ import { deleteObjects } from './contents.ts'
 import type { Store } from './store.ts'
 import { ensureProbe } from './store-check.ts'
 
-export type LeftBucket = { readonly name: string; readonly owner: string; readonly tenantUid: string }
+type LeftBucket = { readonly name: string; readonly owner: string; readonly tenantUid: string }
 
 const beginningOf = (tenantUid: string): string => `kept/${tenantMark(tenantUid)}/`
 /** Neither part has a dot. */
