@@ -50,6 +50,7 @@ export function createLockGuard(deps: LockGuardDeps): Periodic {
       if (troubleOf(error).kind === 'refused') throw error
     }
   }
-  const work = () => Promise.all(servers.every('postgresql').map(guard))
+  // Classes of one server have one connection.
+  const work = () => Promise.all(new Map(servers.every('postgresql').map(one => [one[1], one])).values().map(guard))
   return periodic({ name: 'guard of the locks of servers', everyMilliseconds, work, clock, log, enabled: manager.isLeader })
 }

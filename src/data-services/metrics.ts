@@ -9,7 +9,7 @@ export type StatementCounter = (serviceClass: string) => CountStatement
 export function createStatementCounter(registry: Registry): StatementCounter {
   const statements = new Counter({
     name: 'sekisho_service_server_statements_total',
-    help: 'Statements to the PostgreSQL server of a ServiceClass: look (at the whole server, once a minute), administrator (for one object, which is made, changed, ended or looked at by itself), login (a credential that is tried, and work inside of a database), guard (of the locks, every two seconds). Counted by the leader.',
+    help: 'Statements to the PostgreSQL server of a ServiceClass: look (at the whole server, once a minute), administrator (for one object, which is made, changed, ended or looked at by itself), login (a credential that is tried, and work inside of a database), guard (of the locks, every two seconds). Classes of one server and account are counted together, as the one that was opened first. Counted by the leader.',
     labelNames: ['service_class', 'purpose'],
     registers: [registry],
   })

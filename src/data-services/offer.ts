@@ -64,3 +64,13 @@ export function inUse(bindings: readonly { readonly metadata: { readonly name: s
   const names = bindings.slice(0, 10).map(({ metadata }) => metadata.name)
   return { reason: reasons.inUse, message: `still used by ServiceBinding ${names.join(', ')}: delete what uses it first` }
 }
+
+/** How many databases a tenant leaves on one server, and buckets in one class's store, whose objects were deleted. */
+export const maxKept = 10
+
+/** What is said to whom has as many. */
+export function keptTooMany(type: ServiceType): Refusal {
+  const [where, what] = type === 'bucket' ? ['store', 'buckets'] : ['server', 'databases']
+  const message = `the ${where} keeps ${maxKept} ${what} for this tenant, and no more: set whenDeleted of this one to Delete, make and delete those that nobody needs again by their names, or ask a platform admin to drop some`
+  return { reason: reasons.keptTooMany, message }
+}

@@ -21,6 +21,8 @@ import { serviceBinding } from '../../src/api/services/service-binding.ts'
 import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { ensureBucket, removeBucket } from '../../src/data-services/adapters/s3/buckets.ts'
+import { recordKept } from '../../src/data-services/adapters/s3/kept.ts'
 import { connectStore, type Store, type StoreKey } from '../../src/data-services/adapters/s3/store.ts'
 import { liveUsers } from '../../src/data-services/adapters/s3/users.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
@@ -306,6 +308,36 @@ describe('in a shared store', () => {
     await expect(asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: first['bucket'] })))).rejects.toThrow(
       'NoSuchBucket',
     )
+  })
+
+  test('a tenant leaves so many buckets, and one more is said; one that is used again, or that nobody has, makes room', async () => {
+    const on = await running()
+    await on.bucket()
+    const name = (await on.bucketReady()).status?.bucket ?? ''
+    await asAdmin(s3 => s3.send(new PutObjectCommand({ Bucket: name, Key: 'left', Body: 'text' })))
+    const tenantUid = (await on.client.get(tenant, { name: on.namespace }))?.metadata.uid ?? ''
+    const own = (await on.classReady()).metadata.uid ?? ''
+    const ofClass = connectStore({ ...store.address, id: own }, program.key)
+    onTestFinished(ofClass.close)
+    const left = Array.from({ length: 10 }, (_, n) => ({ name: `left-${n}-${on.namespace}`, owner: `b${n}`, tenantUid }))
+    for (const one of left) {
+      expect(await ensureBucket(ofClass, one, true)).toBe('made')
+      expect(await recordKept(ofClass, one, 10)).toBe(true)
+    }
+    const key = { namespace: on.namespace, name: 'pictures' }
+    await on.client.delete(bucket, key)
+    const refusedOne = await on.bucketReady('KeptTooMany')
+    expect(findCondition(refusedOne.status?.conditions, 'Ready')?.message).toContain('keeps 10 buckets for this tenant')
+    const [first, second] = left
+    if (first === undefined || second === undefined) throw new Error('ten were made')
+    await removeBucket(ofClass, { ...first, empty: true, wasComplete: true })
+    await on.touch(bucket, 'pictures')
+    await gone(on.client, bucket, key)
+    expect(await recordKept(ofClass, first, 10)).toBe(false)
+    await on.bucket({ whenDeleted: 'Delete', emptyWhenDeleted: true })
+    expect((await on.bucketReady()).status?.bucket).toBe(name)
+    expect(await recordKept(ofClass, first, 10)).toBe(true)
+    for (const one of left) await removeBucket(ofClass, { ...one, empty: true, wasComplete: true })
   })
 
   test('a bucket that the store lost is said, and no empty one takes its place', async () => {

@@ -261,7 +261,29 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a shared se
     for (let n = 0; n < 10; n++) await asAdmin(`DROP DATABASE kept_${n}`)
   })
 
-  test('what drains ends when it is due, also while the instance is not ready and nothing can be issued', async () => {
+  test('a wrong plan keeps no credential from being replaced, which is said; a first one is not made', async () => {
+    const on = await running()
+    await on.instance()
+    await on.binding()
+    await on.ready()
+    await on.instance({ plan: 'huge' })
+    await on.instanceReady('PlanNotFound')
+    await on.binding('other')
+    await readyReason(on.client, serviceBinding, { namespace: on.namespace, name: 'other' }, 'InstanceNotReady')
+    on.later(minute)
+    await on.binding('shop', { rotate: new Date(Date.now() + on.skew() - 500).toISOString() })
+    const replaced = await on.at(2)
+    const message = expect.stringContaining('; ServiceInstance db is not ready: PlanNotFound')
+    expect(findCondition(replaced.status?.conditions, 'Ready')).toMatchObject({ status: 'True', reason: 'Delivered', message })
+    expect(await query((await on.values())['uri'] ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await on.apply(serviceClass, on.namespace, { ...on.classSpec, tenants: { matchLabels: { tier: 'gold' } } }, '')
+    await on.instanceReady('ClassNotAllowed')
+    on.later(31 * 24 * 60 * minute)
+    await on.touch(serviceBinding, 'shop')
+    await on.at(3)
+  })
+
+  test('what drains ends when it is due, also while the instance is not ready', async () => {
     const on = await running()
     await on.instance()
     await on.binding()

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { serviceBinding } from '../../src/api/services/service-binding.ts'
+import { serviceClass } from '../../src/api/services/service-class.ts'
 import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { createStatementCounter } from '../../src/data-services/metrics.ts'
 import { createKubeMetrics } from '../../src/kube/metrics.ts'
@@ -101,6 +102,31 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('a server that 
     expect(on.onWire()).toBe(11)
     expect(await Promise.all(['look', 'administrator', 'login', 'guard'].map(on.statements))).toEqual([11, 0, 0, 0])
     expect(on.written()).toEqual([])
+  })
+
+  test('an instance whose writes ended rests as the others do, and a login that came to write again does not stay', async () => {
+    const on = await resting(['full', 'other'])
+    const { uri = '', username = '' } = await on.values('full')
+    await on.apply(
+      serviceClass,
+      on.namespace,
+      { ...on.classSpec, plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Mi' } }] },
+      '',
+    )
+    const ended = (name: string) => readyReason(on.client, serviceInstance, { namespace: on.namespace, name }, 'WritesEnded')
+    await on.pass()
+    await Promise.all(['full', 'other'].map(ended))
+    await on.pass()
+    const [before, asked] = [on.onWire(), await on.statements('administrator')]
+    for (let minutes = 0; minutes < 5; minutes++) await on.pass()
+    expect([on.onWire() - before, (await on.statements('administrator')) - asked]).toEqual([5, 0])
+    await asAdmin(`GRANT "o_${await on.nameOf('full')}" TO ${username}`)
+    await on.pass()
+    await waitUntil('it is no member any more', async () => {
+      const members = `SELECT FROM pg_auth_members WHERE roleid = 'o_${await on.nameOf('full')}'::regrole`
+      return (await asAdmin(`${members} AND member = '${username}'::regrole`)).length === 0
+    })
+    await expect(query(uri, 'CREATE TABLE more ()')).rejects.toMatchObject({ code: '42501' })
   })
 
   test('what somebody changed on the server is found within the minute, and undone or said', async () => {

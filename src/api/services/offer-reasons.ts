@@ -23,6 +23,8 @@ export const offerReasons = defineReasons({
       'The ServiceClass has no plan of the name in `spec.plan`, or no default plan. The message names those that it has.',
     OverPlan:
       'It takes more space than its plan has. The message says what to do, and of a ServiceInstance from when on nothing can be written any more.',
+    KeptTooMany:
+      'It is being deleted with `whenDeleted: Keep`, and the server or store keeps as many databases or buckets for this tenant as it may. The message has the number and what to do.',
     InUse:
       'It is being deleted, and ServiceBindings still use it. The message names them: delete them, or the Applications that own them.',
   },

@@ -1,7 +1,7 @@
 // What a ServiceClass offers to whom: the process that makes instances decides by it, and whoever asks for one hears the same
 // before. Pure.
 import type { Tenant } from '../tenancy/tenant.ts'
-import type { ServiceClass } from './service-class.ts'
+import { defaultConnections, type ServiceClass } from './service-class.ts'
 
 type Offer = Pick<ServiceClass, 'metadata' | 'spec'>
 
@@ -16,6 +16,12 @@ export function isOffered({ spec }: Pick<Offer, 'spec'>, tenant: Pick<Tenant, 'm
 export function planOf({ spec: { plans } }: Pick<Offer, 'spec'>, name: string | undefined): Plan | undefined {
   if (name !== undefined) return plans.find(plan => plan.name === name)
   return plans.find(plan => plan.default === true) ?? (plans.length === 1 ? plans[0] : undefined)
+}
+
+/** The plan that an instance has; where the class has it no more, the one with the fewest connections. */
+export function planHeld({ spec: { plans } }: Pick<Offer, 'spec'>, name: string | undefined): Plan | undefined {
+  const connectionsOf = ({ limits }: Plan): number => limits.connections ?? defaultConnections
+  return plans.find(plan => plan.name === name) ?? [...plans].sort((a, b) => connectionsOf(a) - connectionsOf(b))[0]
 }
 
 /** What is said where there is no such plan. */

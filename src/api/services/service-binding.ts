@@ -38,8 +38,10 @@ const reasons = defineReasons({
   },
   progress: {
     Issuing: 'The platform is making a credential on the server.',
-    InstanceNotReady: 'The ServiceInstance is not ready. The message has its reason. A credential that was delivered goes on.',
-    BucketNotReady: 'The Bucket is not ready. The message has its reason. A credential that was delivered goes on.',
+    InstanceNotReady:
+      'The ServiceInstance is not ready. The message has its reason. A credential that was delivered goes on, and is replaced by age while the database is there.',
+    BucketNotReady:
+      'The Bucket is not ready. The message has its reason. A credential that was delivered goes on, and is replaced by age while the bucket is there.',
   },
   machine: {
     ServerUnreachable: 'The server does not answer. The message has the cause. The platform tries again.',

@@ -24,8 +24,6 @@ const reasons = defineReasons(
       ExtensionNotAllowed: 'The ServiceClass does not allow an extension in `spec.parameters`. The message names it.',
       NameTaken:
         'The server has a database of the name that the platform needs, which the platform did not make. A platform admin removes it there.',
-      KeptTooMany:
-        'It is being deleted with `whenDeleted: Keep`, and the server keeps as many databases for this tenant as it may. The message has the number and what to do.',
       WritesEnded:
         'The instance took more space than its plan has for an hour, or twice as much. Its credentials read, delete and truncate, and write again by themselves when it takes less than 90 % of its plan.',
     },

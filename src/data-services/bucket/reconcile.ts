@@ -12,12 +12,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { type EnsuredBucket, ensureBucket, removeBucket } from '../adapters/s3/buckets.ts'
+import { forgetKept, recordKept } from '../adapters/s3/kept.ts'
 import type { Store } from '../adapters/s3/store.ts'
 import { dropUser, liveUsers } from '../adapters/s3/users.ts'
 import { type BucketUsage, measureMilliseconds } from '../bucket-usage.ts'
 import { slotNames } from '../credentials/credentials.ts'
 import { principalOf } from '../credentials/principal.ts'
-import { inUse } from '../offer.ts'
+import { inUse, keptTooMany, maxKept } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
 import type { OpenStore } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
@@ -38,6 +39,8 @@ export const fieldManager = 'sekisho.dev/bucket'
 /** The bucket is looked at again, and measured: its listing costs requests. */
 const lookMilliseconds = measureMilliseconds
 const retryMilliseconds = 10_000
+/** Until somebody has deleted one that was kept. */
+const keptMilliseconds = 60_000
 /** Until the controller of ServiceClasses has opened the store, after a start. */
 const openMilliseconds = 1_000
 /** A step of emptying is some thousands of objects; others have their turn in between. */
@@ -63,17 +66,17 @@ async function keep(deps: BucketDeps, bucket: Bucket): Promise<Outcome> {
     bucket.status?.bucket === name && bucket.status.externalId === owner
       ? bucket
       : await write(bucket, { name, owner, plan, provisioned: 'False', refusal })
-  const observation = await provision(deps, { bucket: begun, bindings: facts.bindings, opened, decision })
+  const observation = await provision(deps, { ...facts, bucket: begun, opened, decision })
   await write(begun, { plan, ...observation })
   return requeueAfter(observation.refusal === undefined ? lookMilliseconds : retryMilliseconds)
 }
 
-type Provision = Pick<Facts, 'bucket' | 'bindings'> & { readonly opened: OpenStore; readonly decision: Kept }
+type Provision = Pick<Facts, 'bucket' | 'bindings' | 'tenant'> & { readonly opened: OpenStore; readonly decision: Kept }
 
 /** Makes it as it is wanted, or says why that was not possible. */
 async function provision(
   { bucketUsage, clock }: BucketDeps,
-  { bucket, bindings, opened, decision }: Provision,
+  { bucket, bindings, tenant, opened, decision }: Provision,
 ): Promise<Observation> {
   const { spec, metadata } = bucket
   const { name, owner, plan, mayCreate } = decision
@@ -85,6 +88,8 @@ async function provision(
       await endUsers(store, bindings)
       return { provisioned: 'False', refusal: lost }
     }
+    const tenantUid = tenant?.metadata.uid ?? ''
+    if (ensured === 'found' && !wasComplete(bucket)) await forgetKept(store, { name, owner, tenantUid })
     const usage = await bucketUsage({ serviceClass: spec.class, uid: metadata.uid ?? '', name })
     const stand = standOf(bucket, usage, plan, clock.now())
     return { provisioned: 'True', refusal: undefined, endpoint, region, usage, ...defined({ stand }) }
@@ -117,41 +122,62 @@ function lostRefusal(ensured: EnsuredBucket, name: string): Refusal | undefined 
 
 async function end(deps: BucketDeps, bucket: Bucket): Promise<Outcome | undefined> {
   const facts = gather(deps, bucket)
-  const refuse = async (refusal: Refusal, milliseconds: number): Promise<Outcome> => {
-    await deps.status.write(bucket, nextStatus(bucket, { refusal }, deps.clock.now()))
-    return requeueAfter(milliseconds)
-  }
   const used = inUse(facts.bindings)
-  if (used !== undefined) return refuse(used, retryMilliseconds)
+  if (used !== undefined) return refuse(deps, bucket, used, retryMilliseconds)
   const { bucket: name, externalId: owner } = bucket.status ?? {}
-  const { whenDeleted, emptyWhenDeleted } = bucket.spec
   // Without its class there is no way to the store: a platform admin who removed it by force ends what is there.
   if (name === undefined || owner === undefined || facts.serviceClass === undefined) return undefined
-  const isKept = whenDeleted === 'Keep'
+  // What is left of a Tenant that goes is kept in any case: its end must not wait for it.
+  const mayLeave = bucket.spec.whenDeleted === 'Keep' && !isStaying(facts)
   const opened = deps.servers.of(bucket.spec.class, 'bucket')
-  // For the audit log, which the controllers write before the object is gone.
-  const ended = async (become: 'Kept' | 'Deleted'): Promise<undefined> => {
-    await deps.status.write(bucket, { ...bucket.status, end: become })
-  }
-  if (opened === undefined) return isKept ? ended('Kept') : requeueAfter(openMilliseconds)
+  if (opened === undefined) return mayLeave ? ended(deps, bucket, 'Kept') : requeueAfter(openMilliseconds)
   try {
-    const empty = !isKept && emptyWhenDeleted
-    const removed = await removeBucket(opened.store, { name, owner, empty, wasComplete: wasComplete(bucket) })
-    if (removed === 'gone') return await ended('Deleted')
-    if (removed === 'more')
-      return await refuse(
-        { reason: reasons.emptying, message: 'the platform deletes the objects in the bucket' },
-        stepMilliseconds,
-      )
-    // What is left of a Tenant that goes is kept in any case: its end must not wait for it.
-    if (isKept || !isStaying(facts)) return await ended('Kept')
-    const message = `the bucket ${name} has objects: delete them, set spec.emptyWhenDeleted to true, or spec.whenDeleted to Keep`
-    return await refuse({ reason: reasons.bucketNotEmpty, message }, retryMilliseconds)
+    return await endInStore(deps, facts, opened.store, { name, owner })
   } catch (error) {
     const refusal = refusalOf(error)
-    // Then it is kept, empty or not.
-    return isKept ? ended('Kept') : refuse(refusal, retryMilliseconds)
+    return mayLeave ? ended(deps, bucket, 'Kept') : refuse(deps, bucket, refusal, retryMilliseconds)
   }
+}
+
+async function refuse({ status, clock }: BucketDeps, bucket: Bucket, refusal: Refusal, milliseconds: number): Promise<Outcome> {
+  await status.write(bucket, nextStatus(bucket, { refusal }, clock.now()))
+  return requeueAfter(milliseconds)
+}
+
+/** For the audit log, which the controllers write before the object is gone. */
+async function ended({ status }: BucketDeps, bucket: Bucket, become: 'Kept' | 'Deleted'): Promise<undefined> {
+  await status.write(bucket, { ...bucket.status, end: become })
+}
+
+type Named = { readonly name: string; readonly owner: string }
+
+/** Rejects with what the store's adapter rejects with. */
+async function endInStore(deps: BucketDeps, facts: Facts, store: Store, { name, owner }: Named): Promise<Outcome | undefined> {
+  const { bucket, tenant } = facts
+  const { whenDeleted, emptyWhenDeleted } = bucket.spec
+  const isKept = whenDeleted === 'Keep'
+  const wanted = { name, owner, empty: !isKept && emptyWhenDeleted, wasComplete: wasComplete(bucket) }
+  // Of one whose tag is gone, with `Keep`, it is not asked whether it is empty.
+  const removed = await removeBucket(store, wanted).catch(isKept ? fullIfRefused : undefined)
+  if (removed === 'gone') return ended(deps, bucket, 'Deleted')
+  if (removed === 'more') {
+    const emptying = { reason: reasons.emptying, message: 'the platform deletes the objects in the bucket' }
+    return refuse(deps, bucket, emptying, stepMilliseconds)
+  }
+  if (!isStaying(facts)) return ended(deps, bucket, 'Kept')
+  if (isKept) {
+    const left = { name, owner, tenantUid: tenant?.metadata.uid ?? '' }
+    if (await recordKept(store, left, maxKept)) return ended(deps, bucket, 'Kept')
+    return refuse(deps, bucket, keptTooMany('bucket'), keptMilliseconds)
+  }
+  const message = `the bucket ${name} has objects: delete them, set spec.emptyWhenDeleted to true, or spec.whenDeleted to Keep`
+  return refuse(deps, bucket, { reason: reasons.bucketNotEmpty, message }, retryMilliseconds)
+}
+
+/** What the store refused to delete is there. Rethrows when it did not answer. */
+function fullIfRefused(error: unknown): 'full' {
+  if (troubleOf(error).kind !== 'refused') throw error
+  return 'full'
 }
 
 function isStaying({ tenant }: Facts): boolean {

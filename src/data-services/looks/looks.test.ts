@@ -9,7 +9,7 @@ import { createLooks } from './looks.ts'
 
 const minute = 60_000
 const facts = { version: '15.9', versionNumber: 150_009, isSuperuser: true, acceptsWrites: true, open: [] }
-const found = { own: true, mark: 'sekisho', connectionLimit: 10, isOpen: false }
+const found = { own: true, mark: 'sekisho', connectionLimit: 10, isOpen: false, writes: 'allowed' }
 
 /** A server with the database `s` of seven bytes, and the login `l`. Looks reject with what `failures` has, one each. */
 function looking(...failures: readonly (Error | undefined)[]) {
@@ -32,9 +32,12 @@ function looking(...failures: readonly (Error | undefined)[]) {
     ({ type: 'postgresql', server: { asLook, asAdministrator: asLook, changes } }) as unknown as OpenDatabases
   const opened = { server: openServer() as OpenDatabases | undefined }
   const clock = createFakeClock()
-  const instancesOf = () => [{ status: { externalId: 's' } }] as never
-  const looks = createLooks({ servers: { of: (() => opened.server) as Servers['of'] }, instancesOf, clock })
-  return { ...looks, asked, sizesAsked, changes, clock, opened, openServer }
+  const classes = { c: 's' } as Record<string, string>
+  const instancesOf = (name: string) => [{ status: { externalId: classes[name] } }] as never
+  const every = () => Object.keys(classes).map(name => [name, opened.server])
+  const servers = { of: () => opened.server, every } as unknown as Pick<Servers, 'of' | 'every'>
+  const looks = createLooks({ servers, instancesOf, clock })
+  return { ...looks, classes, asked, sizesAsked, changes, clock, opened, openServer }
 }
 
 test('one look a minute serves whoever asks, also those who ask at once, and sizes', async () => {
@@ -100,6 +103,16 @@ test('another connection has a look of its own, and a class that is not open non
   opened.server = undefined
   expect(await at('c')).toBeUndefined()
   expect(asked).toHaveLength(2)
+})
+
+test('two classes of one server have one look, which each hears of', async () => {
+  const { at, onLook, asked, classes } = looking()
+  classes['d'] = 't'
+  const told: string[] = []
+  onLook(serviceClass => told.push(serviceClass))
+  await Promise.all([at('c'), at('d')])
+  expect(asked).toEqual([['s', 't']])
+  expect(told).toEqual(['c', 'd'])
 })
 
 test('each look is told to who listens', async () => {

@@ -19,13 +19,13 @@ export type Looks = {
   readonly at: (serviceClass: string) => Promise<Snapshot | undefined>
   /** Bytes that the instance with this id takes; undefined when its server does not have it, or does not say it now. */
   readonly bytesOf: (serviceClass: string, id: string) => Promise<number | undefined>
-  /** After each look. `listener` must not throw. */
+  /** After each look, for each class of its server. `listener` must not throw. */
   readonly onLook: (listener: LookListener) => void
 }
 export type LookListener = (serviceClass: string, snapshot: Snapshot) => void
 
 export type LooksDeps = {
-  readonly servers: Pick<Servers, 'of'>
+  readonly servers: Pick<Servers, 'of' | 'every'>
   readonly instancesOf: (serviceClass: string) => readonly ServiceInstance[]
   readonly clock: Clock
 }
@@ -57,9 +57,16 @@ export function createLooks({ servers, instancesOf, clock }: LooksDeps): Looks {
   const listeners: LookListener[] = []
   const measurements = new SingleFlight<Sizes>()
 
+  const tell = (opened: OpenDatabases, seen: Snapshot): void => {
+    for (const name of classesOf(opened)) for (const listener of listeners) listener(name, seen)
+  }
+  const classesOf = (opened: OpenDatabases): readonly string[] =>
+    servers.every('postgresql').flatMap(([name, other]) => (other === opened ? [name] : []))
+
   /** `more`: an instance whose name on the server the cache may not have yet. */
   const take = (serviceClass: string, opened: OpenDatabases, more: readonly string[]): Taken => {
-    const ids = [...new Set([...instancesOf(serviceClass).flatMap(({ status }) => status?.externalId ?? []), ...more])]
+    const known = classesOf(opened).flatMap(instancesOf)
+    const ids = [...new Set([...known.flatMap(({ status }) => status?.externalId ?? []), ...more])]
     // Not the former one itself, which would keep all before it.
     const { changed: formerChanged, areSizesSlow = false } = taken.get(opened) ?? {}
     const changed = opened.server.changes.follow()
@@ -69,8 +76,7 @@ export function createLooks({ servers, instancesOf, clock }: LooksDeps): Looks {
       try {
         const look = await lookAt(opened.server, { ids, withSizes: !areSizesSlow })
         entry.areSizesSlow = look !== undefined && look.sizes === undefined
-        if (look !== undefined)
-          for (const listener of listeners) listener(serviceClass, snapshotOf(look, changed, freshMilliseconds))
+        if (look !== undefined) tell(opened, snapshotOf(look, changed, freshMilliseconds))
         return look
       } catch (error) {
         hasFailed = true

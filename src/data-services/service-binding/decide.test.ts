@@ -4,7 +4,7 @@ import { ownerReference } from '../../kube/object/owner.ts'
 import { loginName } from '../adapters/postgresql/identifiers.ts'
 import type { Snapshot } from '../looks/snapshot.ts'
 import { isDue } from '../slots/slots.ts'
-import { drainingOf, hasLostLogin, liveIn, restMilliseconds, successorFrom } from './decide.ts'
+import { decide, drainingOf, hasLostLogin, liveIn, restMilliseconds, successorFrom } from './decide.ts'
 import { heldAnnotation } from './desired.ts'
 import type { Facts } from './gather.ts'
 
@@ -92,4 +92,39 @@ test('a credential that was closed has its successor at once; one that is closed
   expect(successorFrom([closed(-1), ended(-2), closed(-60.9)])).toEqual(at(9))
   expect(successorFrom([closed(-1), closed(-61)])).toBeUndefined()
   expect(successorFrom([ended(-1), ended(-2)])).toBeUndefined()
+})
+
+/** A binding, with a credential of this version, of an instance that is not ready for this reason. */
+function decided({
+  version = undefined as number | undefined,
+  reason = 'PlanNotFound',
+  provisioned = 'True',
+  opened = {} as object | null,
+}) {
+  const conditions = [
+    { type: 'Provisioned', status: provisioned },
+    { type: 'Ready', status: 'False', reason },
+  ]
+  const plans = [
+    { name: 'large', limits: { connections: 40 } },
+    { name: 'small', limits: { connections: 5 } },
+  ]
+  const facts = {
+    binding: { metadata: { name: 'b' }, spec: { service: { kind: 'ServiceInstance', name: 'db' } }, status: { version } },
+    service: { metadata: {}, spec: { class: 'c' }, status: { conditions, plan: 'gone' } },
+    id: 's',
+    serviceClass: { metadata: { name: 'c' }, spec: { plans, credentials: { maxAgeDays: 1, overlapMinutes: 5 } } },
+    opened: opened ?? undefined,
+  }
+  return decide(facts as unknown as Facts)
+}
+
+test('what was delivered goes on being replaced, whatever its service asks for and cannot have', () => {
+  const refused = { kind: 'refused', reason: 'InstanceNotReady' }
+  for (const reason of ['PlanNotFound', 'ExtensionNotAllowed', 'ClassNotReady', 'ClassNotAllowed', 'RefusedByServer'])
+    expect(decided({ version: 1, reason })).toMatchObject({ kind: 'ready', plan: { name: 'small' } })
+  expect(decided({})).toMatchObject({ ...refused, message: 'ServiceInstance db is not ready: PlanNotFound' })
+  expect(decided({ version: 1, reason: 'NoTenant' })).toMatchObject(refused)
+  expect(decided({ version: 1, provisioned: 'False' })).toMatchObject(refused)
+  expect(decided({ version: 1, opened: null })).toMatchObject(refused)
 })

@@ -1,6 +1,7 @@
 // Whether a ServiceBinding can have a credential now, and the facts for its slots. Pure.
 import { rolledOutAnnotation } from '../../api/services/binding-secret.ts'
-import type { Plan } from '../../api/services/offer.ts'
+import { type Plan, planHeld } from '../../api/services/offer.ts'
+import { offerReasons } from '../../api/services/offer-reasons.ts'
 import { serviceBindingReasons as reasons, type ServiceBinding } from '../../api/services/service-binding.ts'
 import { serviceInstanceReasons } from '../../api/services/service-instance.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -47,7 +48,7 @@ export function decide(facts: Facts): Decision {
   const { binding, service, id, serviceClass, opened, secret } = facts
   const refuse = (reason: string, message: string): Decision => ({ kind: 'refused', reason, message })
   const { kind, name } = binding.spec.service
-  const { notFound, notReady } = reasonsOf[kind]
+  const { notFound } = reasonsOf[kind]
   if (secret !== undefined && !isOwn(facts))
     return refuse(
       reasons.nameTaken,
@@ -55,12 +56,11 @@ export function decide(facts: Facts): Decision {
     )
   if (service === undefined || service.metadata.deletionTimestamp !== undefined)
     return refuse(notFound, `there is no ${kind} ${name} in this namespace, or it is being deleted: create it`)
-  const ready = findCondition(service.status?.conditions, 'Ready')
-  const plan = serviceClass?.spec.plans.find(one => one.name === service.status?.plan)
-  // Over its plan an instance has credentials that read and delete.
-  const isUsable = ready?.status === 'True' || ready?.reason === serviceInstanceReasons.writesEnded
-  if (!isUsable || id === undefined || serviceClass === undefined || plan === undefined)
-    return refuse(notReady, `${kind} ${name} is not ready${ready ? `: ${ready.reason}` : ''}`)
+  const trouble = serviceTrouble(facts)
+  const plan = serviceClass && planHeld(serviceClass, service.status?.plan)
+  const isKnown = id !== undefined && serviceClass !== undefined && plan !== undefined
+  if (!isKnown || (trouble !== undefined && !isReplacing(facts)))
+    return { kind: 'refused', ...(trouble ?? notReady(binding.spec.service)) }
   if (opened === undefined) return { kind: 'starting' }
   const { maxAgeDays, overlapMinutes } = serviceClass.spec.credentials
   return {
@@ -71,6 +71,32 @@ export function decide(facts: Facts): Decision {
     maxAgeMilliseconds: maxAgeDays * day,
     overlapMilliseconds: overlapMinutes * minute,
   }
+}
+
+/** Why no first credential of the service is made; undefined when nothing is the matter with it. */
+export function serviceTrouble({ binding, service }: Pick<Facts, 'binding' | 'service'>): Refusal | undefined {
+  const ready = findCondition(service?.status?.conditions, 'Ready')
+  // Over its plan an instance has credentials that read and delete.
+  const isUsable = ready?.status === 'True' || ready?.reason === serviceInstanceReasons.writesEnded
+  return isUsable ? undefined : notReady(binding.spec.service, ready?.reason)
+}
+
+function notReady({ kind, name }: ServiceBinding['spec']['service'], why?: string): Refusal {
+  return { reason: reasonsOf[kind].notReady, message: `${kind} ${name} is not ready${why === undefined ? '' : `: ${why}`}` }
+}
+
+/**
+ * Whether a credential that was delivered goes on being replaced, whatever its service or class asks for and cannot have: one
+ * that nobody replaces would live for ever. The database or bucket must be there, and this process at its server.
+ */
+function isReplacing({ binding, service, opened }: Facts): boolean {
+  const conditions = service?.status?.conditions
+  return (
+    binding.status?.version !== undefined &&
+    opened !== undefined &&
+    findCondition(conditions, 'Provisioned')?.status === 'True' &&
+    findCondition(conditions, 'Ready')?.reason !== offerReasons.names.noTenant
+  )
 }
 
 /** Whether the Secret was made for this ServiceBinding. */

@@ -33,6 +33,7 @@ import {
   liveIn,
   type Ready,
   restMilliseconds,
+  serviceTrouble,
   slotFactsOf,
   slotsOf,
 } from './decide.ts'
@@ -179,7 +180,8 @@ function report(
   facts: Facts,
   { slots = slotsOf(facts.binding), ...more }: Report,
 ): Promise<ServiceBinding> {
-  const observation = { slots, delivered: deliveredBy(facts, slots), ...more }
+  const remark = serviceTrouble(facts)
+  const observation = { slots, delivered: deliveredBy(facts, slots), remark, ...more }
   return deps.status.write(facts.binding, nextStatus(facts.binding, observation, deps.clock.now()))
 }
 

@@ -16,6 +16,8 @@ export type Observation = {
   /** The credential that the Secret holds now, when it holds one that works. */
   readonly delivered: { readonly version: number; readonly principal: string } | undefined
   readonly refusal?: Refusal
+  /** What is the matter with its service, of which its credential goes on and is replaced. */
+  readonly remark?: Refusal | undefined
   /** False when the last proof failed; undefined when none was made since. */
   readonly proven?: boolean
 }
@@ -76,7 +78,10 @@ export function endedOf(before: ServiceBinding['status'], slots: readonly Pick<S
   return [...ended, ...(before?.ended ?? [])].slice(0, maxEnded)
 }
 
-function conditionsOf(binding: ServiceBinding, { delivered, refusal, proven, slots }: Observation): readonly WantedCondition[] {
+function conditionsOf(
+  binding: ServiceBinding,
+  { delivered, refusal, remark, proven, slots }: Observation,
+): readonly WantedCondition[] {
   const issuing = { reason: reasons.issuing, message: 'the platform is making a credential' }
   const good = { reason: reasons.delivered, message: 'the Secret holds a credential that the platform has tried' }
   const now = refusal ?? (delivered === undefined ? issuing : good)
@@ -87,6 +92,14 @@ function conditionsOf(binding: ServiceBinding, { delivered, refusal, proven, slo
     { type: 'Issued', status: issued ? 'True' : 'False', ...(issued ? good : now) },
     { type: 'Proven', status: isProven ? 'True' : 'False', ...(isProven ? good : now) },
     // A credential that was delivered goes on while another one cannot be made.
-    { type: 'Ready', status: delivered === undefined ? 'False' : 'True', ...(delivered === undefined ? now : good) },
+    {
+      type: 'Ready',
+      status: delivered === undefined ? 'False' : 'True',
+      ...(delivered === undefined ? now : said(good, refusal ?? remark)),
+    },
   ]
+}
+
+function said({ reason, message }: Refusal, remark: Refusal | undefined): Refusal {
+  return { reason, message: remark === undefined ? message : `${message}; ${remark.message}` }
 }

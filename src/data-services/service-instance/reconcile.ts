@@ -18,8 +18,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { dropInstance, type Ensured, ensureExtensions, ensureInstance, keepInstance } from '../adapters/postgresql/instances.ts'
+import type { LookedDatabase } from '../adapters/postgresql/look.ts'
 import { allowWrites, endWrites, haveEnded } from '../adapters/postgresql/writes.ts'
-import { inUse, isSettled, unreadiness } from '../offer.ts'
+import { inUse, isSettled, keptTooMany, maxKept, unreadiness } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
 import { type PlanStand, planStand, standBefore } from '../plan.ts'
 import type { OpenDatabases } from '../providers/provider.ts'
@@ -41,8 +42,6 @@ export const fieldManager = 'sekisho.dev/service-instance'
 /** It is looked at again, with all others of its server when nothing changed. */
 const lookMilliseconds = 60_000
 const retryMilliseconds = 10_000
-/** Databases without a ServiceInstance that one server keeps for one tenant. */
-const maxKept = 10
 /** Until the controller of ServiceClasses has opened the server, after a start. */
 const openMilliseconds = 1_000
 
@@ -75,8 +74,9 @@ async function keep(deps: ServiceInstanceDeps, instance: ServiceInstance): Promi
   const version = facts.serviceClass?.status?.version
   const attempt = async (on: ServiceInstance): Promise<Attempt> => {
     const seen = isSettled(on) ? await deps.looks.at(on.spec.class) : undefined
-    const rests = isAtRest(seen?.database(id), decision)
-    const observation = await provision(deps, { instance: on, opened, decision, rests })
+    const looked = seen?.database(id)
+    const rests = isAtRest(looked, decision)
+    const observation = await provision(deps, { instance: on, opened, decision, looked })
     const written = await write(on, { id, plan, ...(version && { version }), ...observation })
     const again = (rests && seen?.restMilliseconds) || lookMilliseconds
     return { written, wait: observation.refusal === undefined ? again : retryMilliseconds }
@@ -93,7 +93,9 @@ async function refuse(deps: ServiceInstanceDeps, { instance, serviceClass }: Fac
   const plan = serviceClass?.spec.plans.find(one => one.name === name)
   const opened = deps.servers.of(instance.spec.class, 'postgresql')
   const attempt = async (on: ServiceInstance): Promise<ServiceInstance> => {
-    const found = id && plan && opened && (await sayingTrouble(() => keepToPlan(deps, { instance: on, opened, id, plan })))
+    const looked = id === undefined ? undefined : (await deps.looks.at(on.spec.class))?.database(id)
+    const planned = id && plan && opened && { instance: on, opened, id, plan, looked }
+    const found = planned && (await sayingTrouble(() => keepToPlan(deps, planned)))
     const observation = typeof found === 'object' && 'stand' in found ? { plan, ...found } : {}
     return deps.status.write(on, nextStatus(on, defined({ refusal, ...observation }), deps.clock.now()))
   }
@@ -122,19 +124,19 @@ type Provision = {
   readonly instance: ServiceInstance
   readonly opened: OpenDatabases
   readonly decision: Kept
-  /** Whether its database is as it is wanted. */
-  readonly rests: boolean
+  /** Its database, when a look says of it that it may be at rest. */
+  readonly looked: LookedDatabase | undefined
 }
 
 /** Makes it as it is wanted, or says why that was not possible. */
-async function provision(deps: ServiceInstanceDeps, { instance, opened, decision, rests }: Provision): Promise<Observation> {
+async function provision(deps: ServiceInstanceDeps, { instance, opened, decision, looked }: Provision): Promise<Observation> {
   const { id, plan, extensions, mayCreate } = decision
   const made = await sayingTrouble(async (): Promise<Observation> => {
     const wanted = { id, connections: connectionsOf(plan) }
-    const lost = rests ? undefined : lostObservation(await ensureInstance(opened.server, wanted, mayCreate))
+    const lost = isAtRest(looked, decision) ? undefined : lostObservation(await ensureInstance(opened.server, wanted, mayCreate))
     if (lost !== undefined) return lost
     const endpoint = { host: opened.host, port: opened.port }
-    return { refusal: undefined, endpoint, ...(await keepToPlan(deps, { instance, opened, id, plan })) }
+    return { refusal: undefined, endpoint, ...(await keepToPlan(deps, { instance, opened, id, plan, looked })) }
   })
   if ('message' in made) return { refusal: made }
   if (made.refusal !== undefined) return made
@@ -143,20 +145,21 @@ async function provision(deps: ServiceInstanceDeps, { instance, opened, decision
   return trouble === undefined ? { ...made, provisioned: 'True' } : { ...made, refusal: trouble }
 }
 
-type Planned = { readonly instance: ServiceInstance; readonly opened: OpenDatabases; readonly id: string; readonly plan: Plan }
+type Planned = Pick<Provision, 'instance' | 'opened' | 'looked'> & { readonly id: string; readonly plan: Plan }
 
 /** Ends writes once the status says so, and allows them when it fits again. */
 async function keepToPlan(
   { looks, clock }: ServiceInstanceDeps,
-  { instance, opened: { server }, id, plan }: Planned,
+  { instance, opened: { server }, id, plan, looked }: Planned,
 ): Promise<Pick<Observation, 'storage'> & { readonly stand: PlanStand }> {
   const bytes = await looks.bytesOf(instance.spec.class, id)
   const said = standBefore(instance)
-  // An object that is new, or of another generation, asks the server: what was kept can be over its plan.
-  const isEnded = said.standing === 'ended' || (!isSettled(instance) && (await haveEnded(server, id)))
+  // Of an object that is new, or of another generation, the server is asked: what was kept can be over its plan.
+  const mayEndUnsaid = !isSettled(instance) && looked?.writes !== 'allowed'
+  const isEnded = said.standing === 'ended' || (mayEndUnsaid && (await haveEnded(server, id)))
   const before = isEnded ? { ...said, standing: 'ended' as const } : said
   const stand = planStand({ kind: 'ServiceInstance', before, bytes, plan, now: clock.now() })
-  if (isEnded && stand.standing === 'ended') await endWrites(server, id)
+  if (isEnded && stand.standing === 'ended' && looked?.writes !== 'ended') await endWrites(server, id)
   if (isEnded && stand.standing !== 'ended') await allowWrites(server, id)
   return { stand, ...defined({ storage: bytes }) }
 }
@@ -221,8 +224,7 @@ async function endOnServer(
   const isStaying = tenant !== undefined && tenant.metadata.deletionTimestamp === undefined
   const most = isStaying ? maxKept : Number.POSITIVE_INFINITY
   if (await keepInstance(server, id, { tenantUid: tenant?.metadata.uid ?? '', most, since: clock.now() })) return undefined
-  const message = `the server keeps ${maxKept} databases for this tenant, and no more: set whenDeleted of this one to Delete, make and delete those that nobody needs again by their names, or ask a platform admin to drop some`
-  return { reason: reasons.keptTooMany, message }
+  return keptTooMany('postgresql')
 }
 
 /** Idempotent. */

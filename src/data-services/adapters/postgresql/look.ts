@@ -4,11 +4,13 @@ import { loginPattern } from './identifiers.ts'
 import { type FoundDatabase, foundColumns } from './instances.ts'
 import { codeOf, inTransaction, type Server } from './server.ts'
 import { openDatabases, type ServerFacts, serverColumns } from './server-check.ts'
+import { type Writes, writesColumn } from './writes.ts'
 
+export type LookedDatabase = FoundDatabase & { readonly writes: Writes }
 export type Look = {
   readonly server: ServerFacts
   /** Those that are there of those that were asked about. */
-  readonly databases: ReadonlyMap<string, FoundDatabase>
+  readonly databases: ReadonlyMap<string, LookedDatabase>
   /** All logins of tenants that may log in. */
   readonly logins: ReadonlySet<string>
   /** Bytes of each database; undefined when it was not asked for them, or could not say all of them in time. */
@@ -26,7 +28,7 @@ const measureMilliseconds = 15_000
 const measureOneMilliseconds = 500
 
 type Row = ServerFacts & {
-  readonly databases: readonly (FoundDatabase & { readonly name: string; readonly bytes: string | null })[]
+  readonly databases: readonly (LookedDatabase & { readonly name: string; readonly bytes: string | null })[]
   readonly logins: readonly string[]
 }
 
@@ -62,7 +64,7 @@ async function ask(server: Server, ids: readonly string[], size: string): Promis
     session.query<Row>(
       `SELECT ${serverColumns}, ARRAY(${openDatabases}) AS open,
          (SELECT coalesce(json_agg(row_to_json(found)), '[]') FROM
-           (SELECT datname AS name, ${size} AS bytes, ${foundColumns} FROM pg_database WHERE datname = ANY ($1)) found) AS databases,
+           (SELECT datname AS name, ${size} AS bytes, ${foundColumns}, ${writesColumn('$2')} FROM pg_database WHERE datname = ANY ($1)) found) AS databases,
          ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname ~ $2 AND rolcanlogin LIMIT ${maxLogins + 1}) AS logins`,
       [ids, loginPattern.source],
     ),

@@ -1,7 +1,8 @@
 // Which roles a role is a member of, and which are members of it.
 import type { Session } from './server.ts'
 
-const joined = `pg_auth_members JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid
+/** Memberships of roles, with the two roles of each. */
+export const joined = `pg_auth_members JOIN pg_roles granted ON granted.oid = pg_auth_members.roleid
   JOIN pg_roles member ON member.oid = pg_auth_members.member`
 
 /** Those that were granted to it itself. */

@@ -2,12 +2,24 @@
 // no member of the tenant's role any more; nobody takes a right from the owner of a table. What breaks off is done again by the
 // mark on that role, which is set before the first change and says `ended` after the last.
 import { loginPattern, namesOf, quoted } from './identifiers.ts'
-import { type Member, membersOf } from './memberships.ts'
+import { joined, type Member, membersOf } from './memberships.ts'
 import { inTransaction, type Server, type Session } from './server.ts'
 import { asTask, endSessions } from './task.ts'
 
 /** `changing`: a change broke off. Undefined: they may write. */
 export type Mark = 'changing' | 'ended' | undefined
+
+/** Of an instance: `ended` when `endWrites` would change nothing, `allowed` when `allowWrites` would. */
+export type Writes = 'allowed' | 'changing' | 'ended'
+
+/** Of `pg_database`. `logins`: what has the pattern of the names of logins. */
+export function writesColumn(logins: string): string {
+  const roleOf = (kind: 'owner' | 'remover') => `(SELECT oid FROM pg_roles WHERE rolname = '${namesOf('')[kind]}' || datname)`
+  const writers = `SELECT FROM ${joined} WHERE roleid = ${roleOf('owner')} AND member.rolname ~ ${logins}`
+  return `CASE shobj_description(${roleOf('remover')}, 'pg_authid') WHEN 'ended' THEN
+      CASE WHEN EXISTS (${writers}) THEN 'changing' ELSE 'ended' END
+    ELSE CASE WHEN shobj_description(${roleOf('remover')}, 'pg_authid') IS NULL THEN 'allowed' ELSE 'changing' END END AS writes`
+}
 
 export async function markOf(session: Session, id: string): Promise<Mark> {
   const sql = `SELECT shobj_description(oid, 'pg_authid') AS mark FROM pg_roles WHERE rolname = $1`

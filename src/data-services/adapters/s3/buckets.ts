@@ -74,7 +74,7 @@ async function claim(s3: S3Client, wanted: WantedBucket, region: string | undefi
  * Undefined when there is no such bucket; null for one without a tag of ours, which is never taken over. Rejects for one that was
  * ours when its tags cannot be read: what a right of the platform lacks says nothing of whose it is.
  */
-async function ownerOf(s3: S3Client, name: string, wasOurs: boolean): Promise<string | null | undefined> {
+export async function ownerOf(s3: S3Client, name: string, wasOurs: boolean): Promise<string | null | undefined> {
   try {
     const { TagSet = [] } = await s3.send(new GetBucketTaggingCommand({ Bucket: name }))
     return TagSet.find(({ Key }) => Key === ownerTag)?.Value || null
