@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { readClusterSettings } from '../../../dev/cluster/settings.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
+import type { Server } from '../../../src/data-services/adapters/postgresql/server.ts'
 import type { KubeClient } from '../../../src/kube/client/client.ts'
 import { reservePort } from '../../../src/lib/testing/reserved-port.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
@@ -35,8 +36,11 @@ export type World = {
   readonly client: KubeClient
   /** Resolves when it leads and has looked at every object that there is. */
   readonly start: () => Promise<MeasuredProcess>
-  /** A server of databases and a store of buckets, each with a class that is ready; data-services must run. */
-  readonly offer: () => Promise<Pick<StatementRelay, 'count'>>
+  /**
+   * A server of databases and a store of buckets, each with a class that is ready; data-services must run. `server` is the way
+   * beside it, which is not counted.
+   */
+  readonly offer: () => Promise<{ readonly wire: Pick<StatementRelay, 'count'>; readonly server: Server }>
   readonly close: () => Promise<void>
 }
 
@@ -83,7 +87,7 @@ async function open(note: (message: string) => void, onClose: (stop: Stop) => vo
       })
       onClose(servers.close)
       if (relay === undefined) throw new Error('the server was offered without its relay')
-      return relay
+      return { wire: relay, server: servers.server }
     },
   }
 }

@@ -122,7 +122,12 @@ export const services: Bench = {
     const world = await openWorld(note)
     return {
       comparisons: [cold(world, sized(many))],
-      measurements: [ready(world, 'database', sized(single), 1), ready(world, 'bucket', sized(single), 0.7)],
+      measurements: [
+        ready(world, 'database', sized(single), 1),
+        ready(world, 'bucket', sized(single), 0.7),
+        rotationOf(world, 'database', sized(rotated)),
+        rotationOf(world, 'bucket', sized(rotated)),
+      ],
       close: world.close,
     }
   },

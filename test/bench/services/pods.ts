@@ -1,6 +1,6 @@
 // What pods of an Application do with the credential of a service: they hold it, send requests by it at a steady pace, and end.
 import { setTimeout as wait } from 'node:timers/promises'
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { connectServer, type Server } from '../../../src/data-services/adapters/postgresql/server.ts'
 import { connectStore } from '../../../src/data-services/adapters/s3/store.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
@@ -48,7 +48,7 @@ async function asLogin<T>(values: Values, work: (query: (sql: string) => Promise
   }
 }
 
-/** A request writes or reads one small object. */
+/** A request writes one small object, or asks for it. */
 export function bucketHolding(store: Servers['store'], values: Values): Holding {
   return async use => {
     const key = { accessKeyId: values('access-key-id'), secretAccessKey: new SecretString(values('secret-access-key')) }
@@ -60,7 +60,7 @@ export function bucketHolding(store: Servers['store'], values: Values): Holding 
         await use(() =>
           requests++ % 2 === 0
             ? s3.send(new PutObjectCommand({ ...object, Body: 'one' }))
-            : s3.send(new GetObjectCommand(object)),
+            : s3.send(new HeadObjectCommand(object)),
         )
       })
     } finally {

@@ -20,6 +20,9 @@ import { put } from '../../fixtures/put-object.ts'
 /** Names of the ServiceClasses. */
 export const classes = { database: 'databases', bucket: 'buckets' } as const
 
+/** Of the class of databases. */
+export const plan = { name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } } as const
+
 export type Servers = {
   /** Of the PostgreSQL server, without the platform: for its peer, and to look. */
   readonly server: Server
@@ -56,7 +59,7 @@ export async function offerServers(client: KubeClient, { durable, relayed }: Ser
     await offer(client, classes.database, { username, password }, adminSecret => ({
       type: 'postgresql',
       provider: { postgresql: { ...reached, adminSecret, tls: { mode: 'Disable' } } },
-      plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } }],
+      plans: [plan],
     }))
     const keys = { accessKeyId: store.key.accessKeyId, secretAccessKey: store.key.secretAccessKey.reveal() }
     await offer(client, classes.bucket, keys, adminSecret => ({
