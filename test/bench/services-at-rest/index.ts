@@ -1,5 +1,5 @@
-// Bench `services-at-rest`: what databases and credentials cost that nobody touches: a process finds them, as after every restart, and
-// is watched for ten minutes.
+// Bench `services-at-rest`: what databases and credentials cost that nobody touches. A process finds them, as after every
+// restart, and is watched for ten minutes.
 import { setTimeout as wait } from 'node:timers/promises'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
 import { secrets } from '../../../src/api/builtin/index.ts'
