@@ -18,6 +18,7 @@ import { previews, previewsAtOnce, previewsAtRest, previewsCycles, previewsServi
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
 import { services } from './services/index.ts'
+import { servicesAtRest } from './services-at-rest/index.ts'
 import { tokenEndpoint } from './token-endpoint/index.ts'
 import { watch } from './watch/index.ts'
 
@@ -45,5 +46,6 @@ export const benches: readonly Bench[] = [
   previewsServices,
   pushToUrl,
   services,
+  servicesAtRest,
   tokenEndpoint,
 ]

@@ -7,7 +7,7 @@ import type { AppFolder } from './app-folder.ts'
 import { anonymousBytesOfChildren, memoryOfProcess, type ProcessMemory } from './process-memory.ts'
 import type { IsolateMemory, Question } from './reporter.ts'
 
-export type MeasuredProcess = Pick<PlatformProcess, 'name' | 'untilReady' | 'stop'> & {
+export type MeasuredProcess = Pick<PlatformProcess, 'name' | 'healthUrl' | 'untilReady' | 'stop'> & {
   /** As it is, with what no collection has freed yet. */
   readonly memory: () => Promise<ProcessMemory>
   /** What its child processes have for themselves. */
@@ -35,9 +35,13 @@ export async function startMeasuredProcess({ program, app, accountFolder, ...opt
   const node = [process.execPath, '--expose-gc', '--import', app.reporter, ...program]
   const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--mount', '--map-root-user']
   const command = ['unshare', ...namespace, 'sh', '-c', asInPod, serviceAccountFolder, accountFolder, ...node] as const
-  const { name, pid, ask, ended, untilReady, stop } = await startPlatformProcess({ ...options, folder: app.folder, command })
+  const { name, healthUrl, pid, ask, ended, untilReady, stop } = await startPlatformProcess({
+    ...options,
+    folder: app.folder,
+    command,
+  })
   return {
-    ...{ name, untilReady, stop },
+    ...{ name, healthUrl, untilReady, stop },
     memory: () => memoryOfProcess(pid()),
     childrenBytes: () => anonymousBytesOfChildren(pid()),
     isolates: question => ask(question),

@@ -54,14 +54,20 @@ export async function openMemoryPlatform(form: Form): Promise<MemoryPlatform> {
   }
 }
 
-async function startPlanned(
+type Place = Pick<Ground, 'folder' | 'logs'> & {
+  readonly controlPlane: Pick<Ground['controlPlane'], 'admin' | 'kubeconfig'>
+  readonly app: AppFolder
+}
+
+/** A process as in its pod. It may not be ready yet. */
+export async function startPlanned(
   { name, program, account, variables }: ProcessPlan,
   healthPort: number,
-  { folder, app, logs, controlPlane }: Ground & { readonly app: AppFolder },
-) {
+  { folder, app, logs, controlPlane }: Place,
+): Promise<MeasuredProcess> {
   const { server, certificateAuthority = '' } = await readKubeconfig(controlPlane.kubeconfig)
   const accountFolder = join(folder, `account-${name}`)
-  await mkdir(accountFolder)
+  await mkdir(accountFolder, { recursive: true })
   await writeFile(join(accountFolder, 'token'), await tokenOf(controlPlane.admin, account), { mode: 0o600 })
   await writeFile(join(accountFolder, 'ca.crt'), certificateAuthority)
   const { hostname, port } = new URL(server)

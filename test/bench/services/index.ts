@@ -1,5 +1,4 @@
-// Bench `services`: from objects to credentials, many at once beside the bare SQL, and what services cost that nobody touches.
-import { setTimeout as wait } from 'node:timers/promises'
+// Bench `services`: from objects to credentials, and many at once beside the bare SQL.
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
 import { bucket } from '../../../src/api/services/bucket.ts'
@@ -13,19 +12,15 @@ import { percentile } from '../harness/statistics.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { someAtATime } from '../load/some-at-a-time.ts'
 import { dropDatabases, makeDatabases } from './bare-sql.ts'
+import { rotation } from './rotation.ts'
 import { classes } from './servers.ts'
 import { namespace, openWorld, type World } from './world.ts'
 
-const [single, many, resting] = [20, 500, 2000]
+const [single, many, rotated] = [20, 500, 50]
 /** The API server and the database have no more clients at once than this of the bench. */
 const applying = 16
-const restMilliseconds = 180_000
-/** The first measure of each is a write, and comes within a minute. */
-const settleMilliseconds = 90_000
-
 type Kind = 'database' | 'bucket'
 const types: Readonly<Record<Kind, ResourceType>> = { database: serviceInstance, bucket }
-const bound: readonly ResourceType[] = [serviceInstance, serviceBinding]
 
 async function applyService(world: World, kind: Kind, name: string): Promise<void> {
   const type = types[kind]
@@ -72,6 +67,15 @@ function ready(world: World, kind: Kind, count: number, most: number): Measureme
   }
 }
 
+function rotationOf(world: World, kind: Kind, count: number): Measurement {
+  const names = namesOf(`rotated-${kind}`, count)
+  const make = async (): Promise<void> => {
+    await someAtATime(names, applying, name => applyService(world, kind, name))
+    await world.untilReady(names)
+  }
+  return rotation(world, { kind, names, make, remove: () => remove(world, kind, names) })
+}
+
 async function timed(operations: number, work: () => Promise<void>): Promise<Run> {
   const started = performance.now()
   await work()
@@ -105,56 +109,15 @@ function cold(world: World, count: number): Comparison {
   }
 }
 
-/** Transactions that the server counts, of all databases: a statement outside of one is one by itself. */
-async function transactions({ server }: World): Promise<number> {
-  const [row] = await server.asAdministrator(session =>
-    session.query<{ count: number }>('SELECT sum(xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database'),
-  )
-  return row?.count ?? Number.NaN
-}
-
-/** Of every object of services: each write of one changes it. */
-async function versions({ client }: World): Promise<ReadonlyMap<string, string | undefined>> {
-  const found = await Promise.all(bound.map(type => client.list(type, { namespace })))
-  return new Map(found.flat().map(({ metadata: { uid = '', resourceVersion } }) => [uid, resourceVersion]))
-}
-
-const writesLabel = 'objects that were written'
-const perMinuteLabel = 'transactions of the server in a minute'
-
-function atRest(world: World, count: number, note: (message: string) => void): Measurement {
-  return {
-    name: 'at rest',
-    title: `${count} databases with a credential each, for ${restMilliseconds / 60_000} minutes`,
-    async run(signal): Promise<readonly Figure[]> {
-      const names = namesOf('rest', count)
-      await someAtATime(names, applying, name => applyService(world, 'database', name))
-      await world.untilReady(names)
-      note('all are ready')
-      await wait(settleMilliseconds, undefined, { signal })
-      const [before, began] = [await versions(world), await transactions(world)]
-      await wait(restMilliseconds, undefined, { signal })
-      const [after, ended] = [await versions(world), await transactions(world)]
-      const written = [...after].filter(([uid, version]) => before.get(uid) !== version).length
-      await remove(world, 'database', names)
-      return [
-        { label: writesLabel, value: written, unit: '' },
-        { label: perMinuteLabel, value: ((ended - began) / restMilliseconds) * 60_000, unit: '' },
-      ]
-    },
-    goals: [figureAtMost(writesLabel, 0), figureAtMost(perMinuteLabel, 1)],
-  }
-}
-
 export const services: Bench = {
   name: 'services',
-  title: 'databases and buckets of tenants: from an object to a credential that works, many at once, and at rest',
+  title:
+    'databases and buckets of tenants: from an object to a credential that works, one and many at once, and replaced while it is used',
   budgetSeconds: 3600,
-  longBudgetSeconds: 7200,
   async obstacle() {
     return findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined
   },
-  async open({ note, scale, long }: BenchContext): Promise<OpenBench> {
+  async open({ note, scale }: BenchContext): Promise<OpenBench> {
     const sized = (count: number): number => Math.max(1, Math.round(count * scale))
     const world = await openWorld(note)
     return {
@@ -162,7 +125,8 @@ export const services: Bench = {
       measurements: [
         ready(world, 'database', sized(single), 1),
         ready(world, 'bucket', sized(single), 0.7),
-        atRest(world, sized(long ? resting : many), note),
+        rotationOf(world, 'database', sized(rotated)),
+        rotationOf(world, 'bucket', sized(rotated)),
       ],
       close: world.close,
     }

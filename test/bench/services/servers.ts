@@ -12,12 +12,16 @@ import { connectServer, type Server } from '../../../src/data-services/adapters/
 import { connectStore, type Store } from '../../../src/data-services/adapters/s3/store.ts'
 import type { KubeClient } from '../../../src/kube/client/client.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { put } from '../../fixtures/put-object.ts'
 
 /** Names of the ServiceClasses. */
 export const classes = { database: 'databases', bucket: 'buckets' } as const
+
+/** Of the class of databases. */
+export const plan = { name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } } as const
 
 export type Servers = {
   /** Of the PostgreSQL server, without the platform: for its peer, and to look. */
@@ -28,26 +32,34 @@ export type Servers = {
   readonly close: () => Promise<void>
 }
 
-/** `durable` waits for the disk at every commit. Resolves when data-services, which must run, found both ready. */
-export async function offerServers(client: KubeClient, options: { readonly durable?: boolean } = {}): Promise<Servers> {
+export type ServersOptions = {
+  /** Waits for the disk at every commit. */
+  readonly durable?: boolean
+  /** A port on loopback by which the platform reaches the PostgreSQL server, instead of the server's own. */
+  readonly relayed?: (server: { readonly host: string; readonly port: number }) => Promise<number>
+}
+
+/** Resolves when data-services, which must run, found both ready. */
+export async function offerServers(client: KubeClient, { durable, relayed }: ServersOptions = {}): Promise<Servers> {
   const stops: (() => unknown)[] = []
   const close = async (): Promise<void> => {
     for (const stop of stops.splice(0).reverse()) await stop()
   }
   try {
-    const postgres = await startPostgres(options)
+    const postgres = await startPostgres(defined({ durable }))
     stops.push(postgres.stop)
     const store = await startVersitygw()
     stops.push(store.stop)
     const { username, password, host, port } = ownerOf(postgres)
     const server = connectServer({ host, port }, { username, password: new SecretString(password) })
     stops.push(server.close)
+    const reached = { host, port: (await relayed?.({ host, port })) ?? port }
     const buckets = connectStore({ id: 'bench', ...store }, store.key)
     stops.push(buckets.close)
     await offer(client, classes.database, { username, password }, adminSecret => ({
       type: 'postgresql',
-      provider: { postgresql: { host, port, adminSecret, tls: { mode: 'Disable' } } },
-      plans: [{ name: 'small', default: true, limits: { connections: 5, storage: '1Gi' } }],
+      provider: { postgresql: { ...reached, adminSecret, tls: { mode: 'Disable' } } },
+      plans: [plan],
     }))
     const keys = { accessKeyId: store.key.accessKeyId, secretAccessKey: store.key.secretAccessKey.reveal() }
     await offer(client, classes.bucket, keys, adminSecret => ({

@@ -16,7 +16,7 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import { put } from '../../fixtures/put-object.ts'
 import { startFixture } from '../reconcile/fixture.ts'
-import { isReady, offerServers } from './servers.ts'
+import { isReady, offerServers, type Servers } from './servers.ts'
 
 export const namespace = 'bench-services'
 export type World = {
@@ -26,6 +26,8 @@ export type World = {
   readonly untilReady: (names: readonly string[]) => Promise<void>
   /** Of the PostgreSQL server, without the platform: for its peer, and to look. */
   readonly server: Server
+  /** The store of buckets. */
+  readonly store: Servers['store']
   readonly close: () => Promise<void>
 }
 
@@ -59,10 +61,10 @@ async function open(note: (message: string) => void, onClose: (stop: Stop) => vo
   onClose(manager.stop)
   const account = { host: 'github.com', id: 1, login: 'bench', type: 'Organization' }
   await put(client, tenant, { name: namespace }, { spec: { namespace, account, roles: [] } })
-  const { server, close } = await offerServers(client, { durable: true })
+  const { server, store, close } = await offerServers(client, { durable: true })
   onClose(close)
   return {
-    ...{ client, server },
+    ...{ client, server, store },
     async apply(type, name, spec) {
       await put(client, type, { namespace, name }, { spec })
     },

@@ -2,7 +2,7 @@
 import type { AdminClient } from '../../../../dev/cluster/control-plane/admin-client.ts'
 
 export type ServedRequests = {
-  /** Writes to the kinds of the bench, whatever their result, including subresources and dry runs. */
+  /** Writes to the kinds that are asked about, whatever their result, including subresources and dry runs. */
   readonly writes: number
   /** Writes that were refused: a conflict, an object that already exists. */
   readonly refused: number
@@ -10,11 +10,19 @@ export type ServedRequests = {
   readonly reads: number
 }
 
-const kinds = ['applications', 'applicationcharts', 'releases', 'deployments', 'services', 'ingresses', 'events']
+const ofApplications: readonly string[] = [
+  'applications',
+  'applicationcharts',
+  'releases',
+  'deployments',
+  'services',
+  'ingresses',
+  'events',
+]
 const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']
 
-/** `metrics` in the text format of Prometheus. */
-export function requestsIn(metrics: string): ServedRequests {
+/** `metrics` in the text format of Prometheus; `kinds` by their plural names. */
+export function requestsIn(metrics: string, kinds = ofApplications): ServedRequests {
   const sums = { writes: 0, refused: 0, reads: 0 }
   for (const [, labels = '', value] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)$/gm)) {
     const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
@@ -27,6 +35,6 @@ export function requestsIn(metrics: string): ServedRequests {
   return sums
 }
 
-export async function servedRequests(admin: AdminClient): Promise<ServedRequests> {
-  return requestsIn(String(await admin.call('GET', '/metrics')))
+export async function servedRequests(admin: AdminClient, kinds?: readonly string[]): Promise<ServedRequests> {
+  return requestsIn(String(await admin.call('GET', '/metrics')), kinds)
 }
