@@ -67,7 +67,7 @@ test('what this process changed since before the look began is asked for, until 
   expect([next?.database('s'), next?.mayLogIn('l')]).toEqual([found, true])
 })
 
-test('where sizes took too long, they are asked for by themselves from then on, and nothing waits for them', async () => {
+test('where sizes took too long, they are asked for by themselves for ten minutes, and nothing waits for them', async () => {
   const { at, bytesOf, sizesAsked, clock } = looking(databaseError('57014'))
   expect((await at('c'))?.mayLogIn('l')).toBe(true)
   expect(sizesAsked).toEqual([true, false])
@@ -76,6 +76,11 @@ test('where sizes took too long, they are asked for by themselves from then on, 
   expect((await at('c'))?.mayLogIn('l')).toBe(true)
   expect(await bytesOf('c', 's')).toBe(7)
   expect(sizesAsked).toEqual([true, false, true, false, true])
+  await clock.advance(9 * minute)
+  await at('c')
+  await clock.advance(minute)
+  expect(await bytesOf('c', 's')).toBe(7)
+  expect(sizesAsked.slice(5)).toEqual([true, true])
 })
 
 test('a look that failed is none, and the server is looked at again after ten seconds', async () => {

@@ -33,6 +33,8 @@ export type LooksDeps = {
 const freshMilliseconds = 60_000
 /** Until then each asks the server itself. */
 const afterFailureMilliseconds = 10_000
+/** Then sizes are asked for together with all else again: what kept them may be over. */
+const apartMilliseconds = 600_000
 
 type Sizes = ReadonlyMap<string, number>
 type Taken = {
@@ -40,8 +42,8 @@ type Taken = {
   readonly look: Promise<Look | undefined>
   readonly sizes: () => Promise<Sizes>
   readonly changed: Followed
-  /** Where sizes took too long once, nobody waits for them any more who needs all else. */
-  areSizesSlow: boolean
+  /** Where sizes took too long, nobody waits for them until then who needs all else. */
+  sizesApartUntil: number
   /** Until when it counts. */
   until: number
 }
@@ -68,14 +70,15 @@ export function createLooks({ servers, instancesOf, clock }: LooksDeps): Looks {
     const known = classesOf(opened).flatMap(instancesOf)
     const ids = [...new Set([...known.flatMap(({ status }) => status?.externalId ?? []), ...more])]
     // Not the former one itself, which would keep all before it.
-    const { changed: formerChanged, areSizesSlow = false } = taken.get(opened) ?? {}
+    const { changed: formerChanged, sizesApartUntil = 0 } = taken.get(opened) ?? {}
     const changed = opened.server.changes.follow()
     const began = elapsed(clock)
     let hasFailed = false
     const ask = async (): Promise<Look | undefined> => {
       try {
-        const look = await lookAt(opened.server, { ids, withSizes: !areSizesSlow })
-        entry.areSizesSlow = look !== undefined && look.sizes === undefined
+        const withSizes = began >= sizesApartUntil
+        const look = await lookAt(opened.server, { ids, withSizes })
+        if (withSizes && look !== undefined && look.sizes === undefined) entry.sizesApartUntil = began + apartMilliseconds
         if (look !== undefined) tell(opened, snapshotOf(look, changed, freshMilliseconds))
         return look
       } catch (error) {
@@ -93,7 +96,7 @@ export function createLooks({ servers, instancesOf, clock }: LooksDeps): Looks {
       look: Promise.resolve().then(ask),
       sizes: once(async () => (await entry.look)?.sizes ?? (await measureAll())),
       changed,
-      areSizesSlow,
+      sizesApartUntil,
       until: began + freshMilliseconds,
     }
     taken.set(opened, entry)
