@@ -10,6 +10,7 @@ import {
   GetObjectCommand,
   ListObjectsV2Command,
   PutBucketTaggingCommand,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
@@ -338,6 +339,29 @@ describe('in a shared store', () => {
     expect((await on.bucketReady()).status?.bucket).toBe(name)
     expect(await recordKept(ofClass, first, 10)).toBe(true)
     for (const one of left) await removeBucket(ofClass, { ...one, empty: true, wasComplete: true })
+  })
+
+  test('what somebody changed in the store is put back, and an Event says so; what the Bucket asks for anew is none', async () => {
+    const on = await running()
+    await on.bucket({ versioning: true })
+    const name = (await on.bucketReady()).status?.bucket
+    const told = async (): Promise<readonly string[]> => {
+      const all = await on.client.list(coreEvents, { namespace: on.namespace })
+      return all.flatMap(({ reason, message }) => (reason === 'SettingsPutBack' ? (message ?? '') : []))
+    }
+    const versioning = async () => (await asAdmin(s3 => s3.send(new GetBucketVersioningCommand({ Bucket: name })))).Status
+    const suspended = { Bucket: name, VersioningConfiguration: { Status: 'Suspended' } } as const
+    await on.bucket({ versioning: false })
+    await waitUntil('another versioning', async () => (await versioning()) === 'Suspended' || undefined)
+    await on.bucket({ versioning: true })
+    await waitUntil('versions again', async () => (await versioning()) === 'Enabled' || undefined)
+    await on.bucketReady()
+    expect(await told()).toEqual([])
+    await asAdmin(s3 => s3.send(new PutBucketVersioningCommand(suspended)))
+    await on.touch(bucket, 'pictures')
+    const [message] = (await waitUntil('the Event', async () => ((await told()).length > 0 ? told() : undefined))) ?? []
+    expect(message).toContain(`changed the versioning of the bucket ${name}`)
+    expect(await versioning()).toBe('Enabled')
   })
 
   test('a bucket that the store lost is said, and no empty one takes its place', async () => {

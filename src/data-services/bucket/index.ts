@@ -25,7 +25,7 @@ export function createBucketController(parts: DataServicesParts): ControllerDefi
   const status = createStatusWriter({ type: bucket, fieldManager, client, cache, events, eventsOn })
   const classes = manager.cache(serviceClass)
   const tenantsOf = tenantsByNamespace(manager.cache(tenant))
-  const deps = { cache, classes, tenantsOf, bindingsOf, bucketsNamed, client, status, servers, bucketUsage, clock }
+  const deps = { cache, classes, tenantsOf, bindingsOf, bucketsNamed, client, status, events, servers, bucketUsage, clock }
   return {
     name: 'bucket',
     for: bucket,

@@ -8,17 +8,18 @@ import type { StatusWriter } from '../../controllers/kit/status-writer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import type { ObjectEvent } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
-import { type EnsuredBucket, ensureBucket, removeBucket } from '../adapters/s3/buckets.ts'
+import { type BucketSetting, type EnsuredBucket, ensureBucket, removeBucket } from '../adapters/s3/buckets.ts'
 import { forgetKept, recordKept } from '../adapters/s3/kept.ts'
 import type { Store } from '../adapters/s3/store.ts'
 import { dropUser, liveUsers } from '../adapters/s3/users.ts'
 import { type BucketUsage, measureMilliseconds } from '../bucket-usage.ts'
 import { slotNames } from '../credentials/credentials.ts'
 import { principalOf } from '../credentials/principal.ts'
-import { inUse, keptTooMany, maxKept } from '../offer.ts'
+import { inUse, isSettled, keptTooMany, maxKept } from '../offer.ts'
 import type { DataServicesParts } from '../parts.ts'
 import type { OpenStore } from '../providers/provider.ts'
 import { troubleOf } from '../server-error.ts'
@@ -32,6 +33,7 @@ export type BucketDeps = GatherDeps & {
   readonly status: StatusWriter<Bucket>
   readonly servers: DataServicesParts['servers']
   readonly bucketUsage: BucketUsage
+  readonly events: DataServicesParts['events']
   readonly clock: Clock
 }
 
@@ -75,14 +77,17 @@ type Provision = Pick<Facts, 'bucket' | 'bindings' | 'tenant'> & { readonly open
 
 /** Makes it as it is wanted, or says why that was not possible. */
 async function provision(
-  { bucketUsage, clock }: BucketDeps,
+  { bucketUsage, events, clock }: BucketDeps,
   { bucket, bindings, tenant, opened, decision }: Provision,
 ): Promise<Observation> {
   const { spec, metadata } = bucket
   const { name, owner, plan, mayCreate } = decision
   const { store, endpoint, region } = opened
   try {
-    const ensured = await ensureBucket(store, { name, owner, versioning: spec.versioning, cors: spec.cors }, mayCreate)
+    const changed: BucketSetting[] = []
+    const wanted = { name, owner, versioning: spec.versioning, cors: spec.cors }
+    const ensured = await ensureBucket(store, wanted, mayCreate, setting => changed.push(setting))
+    if (changed.length > 0 && isSettled(bucket)) events.record(bucket, putBack(name, changed))
     const lost = lostRefusal(ensured, name)
     if (lost !== undefined) {
       await endUsers(store, bindings)
@@ -96,6 +101,12 @@ async function provision(
   } catch (error) {
     return { refusal: refusalOf(error) }
   }
+}
+
+/** Somebody changed it in the store: nothing was asked of it since it was as the object says. */
+function putBack(name: string, changed: readonly BucketSetting[]): ObjectEvent {
+  const message = `somebody changed the ${changed.join(' and the ')} of the bucket ${name} in the store; they are as the Bucket says again`
+  return { type: 'Warning', reason: 'SettingsPutBack', message }
 }
 
 /** Their policies name a bucket that is not this object's any more: they would open whatever somebody makes under its name. */

@@ -35,6 +35,8 @@ export type WantedBucket = {
   /** Undefined: none. */
   readonly cors?: readonly CorsRule[] | undefined
 }
+/** What of a bucket is brought in line. */
+export type BucketSetting = 'versioning' | 'CORS rules'
 /** `missing`: it is not there, and must not be made anew. `foreign`: a bucket of this name is another's. */
 export type EnsuredBucket = 'made' | 'found' | 'missing' | 'foreign'
 
@@ -44,14 +46,19 @@ const namelessRegion = 'us-east-1'
 
 /**
  * Makes the bucket, or brings the one that is there in line; again it changes nothing. `mayCreate` is false for a bucket that
- * was complete once: what was lost is said and never replaced by something empty.
+ * was complete once: what was lost is said and never replaced by something empty. `changed` is told what was not as wanted.
  */
-export function ensureBucket(store: Store, wanted: WantedBucket, mayCreate: boolean): Promise<EnsuredBucket> {
+export function ensureBucket(
+  store: Store,
+  wanted: WantedBucket,
+  mayCreate: boolean,
+  changed: (setting: BucketSetting) => unknown = () => undefined,
+): Promise<EnsuredBucket> {
   return inTurn(store, wanted.name, async s3 => {
     const standing = await claim(s3, wanted, mayCreate ? store.address.region : undefined)
     if (standing === 'missing' || standing === 'foreign') return standing
-    await setVersioning(s3, wanted)
-    await setCors(s3, wanted)
+    if (await setVersioning(s3, wanted)) changed('versioning')
+    if (await setCors(s3, wanted)) changed('CORS rules')
     return standing
   })
 }
@@ -102,15 +109,18 @@ async function create(s3: S3Client, { name, owner }: WantedBucket, region: strin
 }
 type Region = NonNullable<NonNullable<CreateBucketCommandInput['CreateBucketConfiguration']>['LocationConstraint']>
 
-async function setVersioning(s3: S3Client, { name, versioning }: WantedBucket): Promise<void> {
-  if (versioning === undefined) return
+/** Whether it was not as wanted. */
+async function setVersioning(s3: S3Client, { name, versioning }: WantedBucket): Promise<boolean> {
+  if (versioning === undefined) return false
   const present = await orUndefined(s3.send(new GetBucketVersioningCommand({ Bucket: name })), isNotImplemented)
-  if ((present?.Status === 'Enabled') === versioning) return
+  if ((present?.Status === 'Enabled') === versioning) return false
   const Status = versioning ? 'Enabled' : 'Suspended'
   await s3.send(new PutBucketVersioningCommand({ Bucket: name, VersioningConfiguration: { Status } }))
+  return true
 }
 
-async function setCors(s3: S3Client, { name, cors = [] }: WantedBucket): Promise<void> {
+/** Whether they were not as wanted. */
+async function setCors(s3: S3Client, { name, cors = [] }: WantedBucket): Promise<boolean> {
   const isNone = (error: unknown): boolean => codeOf(error) === 'NoSuchCORSConfiguration' || isNotImplemented(error)
   const present = await orUndefined(s3.send(new GetBucketCorsCommand({ Bucket: name })), isNone)
   const wanted = cors.map(rule => ({
@@ -120,9 +130,10 @@ async function setCors(s3: S3Client, { name, cors = [] }: WantedBucket): Promise
     ...(rule.exposedHeaders?.length && { ExposeHeaders: [...rule.exposedHeaders] }),
     ...(rule.maxAgeSeconds !== undefined && { MaxAgeSeconds: rule.maxAgeSeconds }),
   }))
-  if (sameJson(present?.CORSRules ?? [], wanted)) return
+  if (sameJson(present?.CORSRules ?? [], wanted)) return false
   if (wanted.length === 0) await s3.send(new DeleteBucketCorsCommand({ Bucket: name }))
   else await s3.send(new PutBucketCorsCommand({ Bucket: name, CORSConfiguration: { CORSRules: wanted } }))
+  return true
 }
 
 async function orUndefined<T>(answer: Promise<T>, isNone: (error: unknown) => boolean): Promise<T | undefined> {
