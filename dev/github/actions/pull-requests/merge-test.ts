@@ -2,6 +2,7 @@
 // background after somebody asked for the pull request, so that the first answer after a push does not know it yet. A conflict
 // leaves the ref where it was.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database#checking-mergeability-of-pull-requests
+import { createKeyedMutex } from '../../../../src/lib/limits/keyed-mutex.ts'
 import { commitTree, mergedTree } from '../../git/write.ts'
 import type { MergeTest, PullRequest } from '../../state/repositories.ts'
 import type { ActionContext } from '../context.ts'
@@ -16,8 +17,15 @@ export function currentTest({ state, base, head, mergeTest }: PullRequest): Merg
   return state === 'open' && mergeTest?.base === base.sha && mergeTest.head === head.sha ? mergeTest : undefined
 }
 
+/** Who asks meanwhile gets the same commit: a second test would make another one, by the time that passed. */
+const turns = createKeyedMutex()
+
 /** Tests head and base as they are now, unless that has been done. A push during the test makes its result an outdated one. */
-export async function testMerge({ git, store, now }: Context, pull: PullRequest): Promise<void> {
+export function testMerge(context: Context, pull: PullRequest): Promise<void> {
+  return turns.run(`${pull.repositoryId}/${pull.number}`, () => testInTurn(context, pull))
+}
+
+async function testInTurn({ git, store, now }: Context, pull: PullRequest): Promise<void> {
   if (pull.state !== 'open' || currentTest(pull)) return
   const { repositoryId, number } = pull
   const [base, head] = [pull.base.sha, pull.head.sha]

@@ -6,6 +6,7 @@ import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-cli
 import { signIn } from '../../testing/people.ts'
 import { createRestClients, type RestClient, refusal } from '../../testing/rest-client.ts'
 import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
+import { testMerge } from './merge-test.ts'
 
 const shop = { owner: 'acme', repo: 'shop' }
 let emulator: RunningEmulator
@@ -82,6 +83,17 @@ test('a squash merge leaves one commit with the text of the branch and keeps the
   const commit = await dave.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...shop, ref: sha })
   expect(commit.data.commit.message).toBe(`squash (#${data.number})`)
   expect(commit.data.parents).toHaveLength(1)
+})
+
+test('who asks for a pull request at once gets the same test merge', async () => {
+  const { number } = (await openFrom('asked-twice')).data
+  const { context } = emulator
+  const pull = context.store.state.pullRequests.find(one => one.number === number)
+  if (pull === undefined) throw new Error('the pull request is open')
+  let seconds = 0
+  const now = (): number => Date.UTC(2026, 0, 1, 0, 0, seconds++)
+  await Promise.all([testMerge({ ...context, now }, pull), testMerge({ ...context, now }, pull)])
+  expect(seconds).toBe(1)
 })
 
 test('a conflict is shown and cannot be merged', async () => {
