@@ -46,7 +46,9 @@ async function start() {
   const merged = (than?: string) =>
     waitUntil('another merge commit', async () => {
       const { commit, pullRequest } = (await client.get(remoteSync, { namespace, name: `shop-pr-${number}` }))?.status ?? {}
-      if (commit !== undefined && commit !== than) return { commit, base: pullRequest?.baseCommit }
+      const base = pullRequest?.baseCommit
+      // Before the AppPipeline of this test is known, a preview follows the head.
+      if (commit !== undefined && base !== undefined && commit !== than) return { commit, base }
       throw new Error(`${commit} ${JSON.stringify(pullRequest)}`)
     })
   const { commit } = await merged()
