@@ -1,7 +1,6 @@
 // Who can let the code of a fork run: people with write access, by a comment, a review, the page, the API and the CLI; and
 // everybody who cannot, as the author of the fork, as a developer of the tenant without access on GitHub, and as people of
 // another tenant. Real API server, emulator and webhooks.
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +16,7 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { apiCall, kubectlLogin, type Tokens } from '../fixtures/kubectl-login.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
+import { runSekisho } from '../fixtures/run-sekisho.ts'
 
 let fixture: PreviewFixture
 let folder: string
@@ -333,23 +333,12 @@ describe('the page', () => {
 test('sekisho previews approve does the same, and says what a short id is', async () => {
   const pull = await openFork('cli')
   await listed(pull)
-  const sekisho = (args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> =>
-    new Promise((resolve, reject) => {
-      const env = { HOME: join(folder, 'dave'), SEKISHO_ISSUER: fixture.environment.url, SEKISHO_CA_FILE: join(folder, 'ca.pem') }
-      const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
-        env: { ...env, KUBECONFIG: join(folder, 'kubeconfig'), PATH: process.env['PATH'] ?? '' },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let [out, err] = ['', '']
-      child.stdout.on('data', chunk => {
-        out += chunk
-      })
-      child.stderr.on('data', chunk => {
-        err += chunk
-      })
-      child.once('error', reject)
-      child.once('close', code => resolve({ code, out, err }))
-    })
+  const variables = {
+    HOME: join(folder, 'dave'),
+    SEKISHO_ISSUER: fixture.environment.url,
+    SEKISHO_CA_FILE: join(folder, 'ca.pem'),
+  }
+  const sekisho = (args: readonly string[]) => runSekisho(args, { ...variables, KUBECONFIG: join(folder, 'kubeconfig') })
   const file = join(folder, 'url')
   const running = sekisho(['login', '--no-browser', '--print-url-file', file])
   const url = await waitUntil('the address', async () => (await readFile(file, 'utf8').catch(() => '')).trim() || undefined)

@@ -9,7 +9,7 @@ import { controlPlane, first, type Lane, type PlatformLanes, programs } from '..
 import { createImports, type Imports } from '../vitest/imports.ts'
 import { testProjects } from '../vitest/projects.ts'
 import { type Affected, affectedBy, type TestFiles } from './affected.ts'
-import { type Cases, decideCases, playsEveryCrashPoint, type Since } from './decide-cases.ts'
+import { decideCases, playsEveryCrashPoint, type Since } from './decide-cases.ts'
 import { gitOf } from './git-changes.ts'
 import { onlyAffected, withoutStages } from './narrow.ts'
 import { proofs } from './proofs.ts'
@@ -77,7 +77,7 @@ export async function planRun({
   if (since !== undefined) return narrowed(whole, withoutFiles(affectedSince(since, tests, imports), cases.leftOutFiles), since)
   if (all) return whole
   const sinceWhole = await sinceWholeRun(facts)
-  return withoutSettled(whole, withCases(affectedSince(sinceWhole, tests, imports), tests, cases))
+  return withoutSettled(whole, withoutFiles(withCostly(affectedSince(sinceWhole, tests, imports), tests), cases.leftOutFiles))
 }
 
 function affectedSince(since: Since, tests: TestFiles, imports: Imports): Affected {
@@ -93,12 +93,12 @@ function withoutFiles(affected: Affected, leftOut: readonly string[]): Affected 
   return { ...affected, files: Object.fromEntries(files) }
 }
 
-/** The costly files that are due, whatever they import, and none of those that are left out. */
-function withCases(affected: Affected, tests: TestFiles, { leftOutFiles }: Cases): Affected {
+/** A list says what costly files prove, imported or not. */
+function withCostly(affected: Affected, tests: TestFiles): Affected {
   if (affected.everything !== undefined) return affected
   const files = Object.entries(tests).map(([project, all]) => {
     const played = new Set([...(affected.files[project] ?? []), ...costlyFiles])
-    return [project, all.filter(file => played.has(file) && !leftOutFiles.includes(file))]
+    return [project, all.filter(file => played.has(file))]
   })
   return { ...affected, files: Object.fromEntries(files) }
 }
