@@ -19,6 +19,7 @@ import { type AppFolder, makeAppFolder } from '../memory/app-folder.ts'
 import type { MeasuredProcess } from '../memory/measured-process.ts'
 import { startPlanned } from '../memory/platform.ts'
 import { startFixture } from '../reconcile/fixture.ts'
+import { type OnClose, openClosing } from '../services/closing.ts'
 import { offerServers } from '../services/servers.ts'
 import { metricsOf, sumOf } from './metrics.ts'
 
@@ -44,22 +45,11 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
-type Stop = () => unknown
-
-export async function openWorld(note: (message: string) => void): Promise<World> {
-  const stops: Stop[] = []
-  const close = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
-    return { ...(await open(note, stop => void stops.push(stop))), close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+export function openWorld(note: (message: string) => void): Promise<World> {
+  return openClosing(onClose => open(note, onClose))
 }
 
-async function open(note: (message: string) => void, onClose: (stop: Stop) => void): Promise<Omit<World, 'close'>> {
+async function open(note: (message: string) => void, onClose: OnClose): Promise<Omit<World, 'close'>> {
   const { admin, kubeconfig, close: stopFixture } = await startFixture(note)
   onClose(stopFixture)
   await installRights(admin)
@@ -98,7 +88,7 @@ type Place = {
   readonly controlPlane: { readonly admin: AdminClient; readonly kubeconfig: string }
 }
 
-async function startProcess(place: Place, onClose: (stop: Stop) => void): Promise<MeasuredProcess> {
+async function startProcess(place: Place, onClose: OnClose): Promise<MeasuredProcess> {
   const started = await startPlanned(plan, await reservePort(), { ...place, logs: place.folder })
   onClose(started.stop)
   await started.untilReady()

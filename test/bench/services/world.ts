@@ -16,6 +16,7 @@ import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import { put } from '../../fixtures/put-object.ts'
 import { startFixture } from '../reconcile/fixture.ts'
+import { type OnClose, openClosing } from './closing.ts'
 import { isReady, offerServers, type Servers } from './servers.ts'
 
 export const namespace = 'bench-services'
@@ -31,22 +32,11 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
-type Stop = () => Promise<unknown>
-
-export async function openWorld(note: (message: string) => void): Promise<World> {
-  const stops: Stop[] = []
-  const close = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
-    return { ...(await open(note, stop => void stops.push(stop))), close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+export function openWorld(note: (message: string) => void): Promise<World> {
+  return openClosing(onClose => open(note, onClose))
 }
 
-async function open(note: (message: string) => void, onClose: (stop: Stop) => void): Promise<Omit<World, 'close'>> {
+async function open(note: (message: string) => void, onClose: OnClose): Promise<Omit<World, 'close'>> {
   const { admin, kubeconfig, close: stopFixture } = await startFixture(note)
   onClose(stopFixture)
   for (const name of [namespace, dataServicesNamespace])
