@@ -28,6 +28,7 @@ import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
 import { openKube } from '../fixtures/open-kube.ts'
 import { clientOf } from '../fixtures/process-clients.ts'
 import { pushTo, request } from '../fixtures/push-image.ts'
+import { setStatus } from '../fixtures/statuses.ts'
 
 const day = 86_400
 const clock = movableClock(new Date().toISOString())
@@ -138,11 +139,6 @@ async function tagsOf(host: TestRegistry, repository: string): Promise<readonly 
 async function make(type: ResourceType, namespace: string, name: string, content: object): Promise<void> {
   const { apiVersion, kind } = type
   await kube.apply(type, { apiVersion, kind, metadata: { namespace, name }, ...content }, { fieldManager: 'test', force: true })
-}
-
-async function setStatus(type: ResourceType, namespace: string, name: string, status: object): Promise<void> {
-  const { apiVersion, kind } = type
-  await kube.applyStatus(type, { apiVersion, kind, metadata: { namespace, name }, status }, { fieldManager: 'test', force: true })
 }
 
 const template = (image: string, restartPolicy = 'Always') => ({

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import { runtimeEnvironment } from '../../../dev/images/recipes/plain-sources.ts'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import type { Bench, Comparison, Figure, Measurement, OpenBench, Run } from '../harness/bench.ts'
 import { allOf, figureAtMost, oursAtLeast, oursAtMost } from '../harness/goals.ts'
 import { type MeasuredProgram, startProgram } from '../harness/program.ts'
@@ -193,25 +194,17 @@ export const buildLog: Bench = {
   async open({ scale, folder }): Promise<OpenBench> {
     const some = (bytes: number): number => Math.round(bytes * scale)
     const sizes = { log: some(logBytes), warmUp: some(warmUpBytes), breakAfter: Math.max(6 * megabyte, some(breakAfterBytes)) }
-    const closes: (() => Promise<void>)[] = []
-    const close = async (): Promise<void> => {
-      for (const end of closes.splice(0).reverse()) await end()
-    }
-    try {
+    return openClosing(async onClose => {
       const server = await startLogServer(AbortSignal.timeout(30_000))
-      closes.push(server.stop)
+      onClose(server.stop)
       const postgres = await serverDatabases()
-      closes.push(postgres.close)
+      onClose(postgres.close)
       const embedded = await embeddedDatabases(folder)
-      closes.push(embedded.close)
+      onClose(embedded.close)
       return {
         comparisons: [comparison('PostgreSQL', postgres, server, sizes), comparison('PGlite', embedded, server, sizes)],
         measurements: [broken(postgres, server, sizes)],
-        close,
       }
-    } catch (error) {
-      await close()
-      throw error
-    }
+    })
   },
 }

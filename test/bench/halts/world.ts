@@ -7,6 +7,7 @@ import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import { gitHubHost } from '../../platform/ground.ts'
 import { openSoakPlatform, type SoakPlatform } from '../../soak/platform.ts'
 import { accepted, developer, namespace, openTenant, paths, untilReady } from '../../soak/tenant.ts'
@@ -33,16 +34,12 @@ export type World = {
 const rateLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, secondary: { points: 1_000_000 } } as const
 
 export async function openWorld(note: (message: string) => void): Promise<World> {
-  const stops: (() => Promise<unknown>)[] = []
-  const close = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
+  return openClosing(async onClose => {
     const platform = await openSoakPlatform({ form: 'production', github: { rateLimit } })
-    stops.push(platform.stop)
+    onClose(platform.stop)
     await openTenant(platform)
     const workload = await openWorkload(platform)
-    stops.push(workload.close)
+    onClose(workload.close)
     accepted(await platform.people.as(developer, 'POST', paths.grants, grantOf(grantName)), 'the grant')
     await untilReady(platform, `${paths.grants}/${grantName}`)
     const { spec } = (await platform.admin.call('GET', `${paths.installations}/github`)) as {
@@ -59,7 +56,7 @@ export async function openWorld(note: (message: string) => void): Promise<World>
     const { installationId } = spec
     note('acme has an installation, and a pod gets tokens')
     return {
-      ...{ platform, host: gitHubHost, installationId, grant: { namespace, name: grantName }, close },
+      ...{ platform, host: gitHubHost, installationId, grant: { namespace, name: grantName } },
       async untilAnswered(status, signal) {
         await waitUntil(
           `an answer ${status} of the token desk`,
@@ -73,10 +70,7 @@ export async function openWorld(note: (message: string) => void): Promise<World>
       },
       mint: () => newClient().mint({ installationId, repositoryIds: [repositoryId], permissions }),
     }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }
 
 async function inParallel(count: number, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {

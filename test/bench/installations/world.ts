@@ -5,6 +5,7 @@ import type { AdminClient } from '../../../dev/cluster/control-plane/admin-clien
 import type { RunningEmulator } from '../../../dev/github/emulator.ts'
 import { startStockedEmulator } from '../../../dev/github/testing/stocked-emulator.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import { createQuickClock } from '../../fixtures/quick-clock.ts'
 import { type BenchDatabases, serverDatabases } from '../load/databases.ts'
 import { startFixture } from '../reconcile/fixture.ts'
@@ -30,22 +31,18 @@ const betweenRuns = 3_700_000
 
 /** `rate`: how many times as fast as time clocks run. */
 export async function openWorld(rate: number, note: (message: string) => void): Promise<World> {
-  const stops: (() => Promise<unknown>)[] = []
-  const close = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
+  return openClosing(async onClose => {
     const { admin, kubeconfig, close: stop } = await startFixture(note)
-    stops.push(stop)
+    onClose(stop)
     const databases = await serverDatabases()
-    stops.push(databases.close)
+    onClose(databases.close)
     let clock: Pick<Clock, 'now'> = { now: () => new Date() }
     const github = await startStockedEmulator({ rateLimit, now: () => clock.now().getTime() })
-    stops.push(github.stop)
+    onClose(github.stop)
     await applyBenchApp(admin, github)
     let accounts = 0
     return {
-      ...{ admin, github, databases, close },
+      ...{ admin, github, databases },
       environment: { KUBECONFIG: kubeconfig, SEKISHO_SEALING_KEYS: randomBytes(32).toString('base64') },
       async grow(count) {
         onGitHub(github, accounts, count)
@@ -62,8 +59,5 @@ export async function openWorld(rate: number, note: (message: string) => void): 
         return quick
       },
     }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }

@@ -1,12 +1,10 @@
 // What developers do on GitHub: branches with a commit, pull requests, pushes, closing. git runs in the emulator's own
 // repositories, and the emulator sends the webhooks.
-
 import type { RepositoryAction } from '../../../dev/github/actions/context.ts'
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
-import { recordPush } from '../../../dev/github/actions/record-push.ts'
-import { noCommit } from '../../../dev/github/git/ref-update.ts'
 import { repositoryById, userByLogin } from '../../../dev/github/state/github-state.ts'
 import type { IssueComment, PullRequest } from '../../../dev/github/state/repositories.ts'
+import { pushCommit } from '../../../dev/github/testing/push-commit.ts'
 import { tenants, type World } from './world.ts'
 
 export type OpenPull = { readonly pull: PullRequest; readonly head: string /** By `performance.now()`. */; readonly at: number }
@@ -23,21 +21,9 @@ function actionIn({ platform }: World, repository: number): RepositoryAction {
 
 export type Push = { readonly repository: number; readonly branch: string; readonly text: string }
 
-/** A commit on top of main with one changed file, at the branch. */
-export async function push(world: World, { repository, branch, text }: Push): Promise<string> {
-  const action = actionIn(world, repository)
-  const { git } = action.context
-  const ref = `refs/heads/${branch}`
-  const before = (await git.resolve(repository, ref)) ?? noCommit
-  const at = Math.floor(Date.now() / 1000)
-  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
-  const from = before === noCommit ? 'refs/heads/main' : ref
-  const input = `commit ${ref}\ncommitter Developer <developer@example.com> ${at} +0000\n${data(text)}from ${from}^0\nM 100644 inline page.txt\n${data(text)}`
-  await git.run(['fast-import', '--quiet'], { cwd: git.pathOf(repository), input })
-  const after = await git.resolve(repository, ref)
-  if (after === undefined) throw new Error(`git made no commit at ${ref}`)
-  await recordPush(action, [{ ref, before, after }])
-  return after
+/** A commit with one changed file, on top of the branch, or of main for a new one. */
+export function push(world: World, { repository, branch, text }: Push): Promise<string> {
+  return pushCommit(actionIn(world, repository), { branch, text })
 }
 
 /** Resolves when the webhook was sent. */

@@ -7,6 +7,7 @@ import type { Seed } from '../../../dev/github/seed/seed.ts'
 import { groups, platformNamespace, userSubject } from '../../../src/api/names.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Identity } from '../../attack/impersonation.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import { gitHubHost } from '../../platform/ground.ts'
 import { appName } from '../../platform/process-plans.ts'
@@ -165,13 +166,9 @@ export async function openWorld({
   note,
 }: WorldOptions): Promise<World> {
   const tenantOf = (index: number): TenantOfWorld => (isShared && index % 2 === 1 ? globex : acme)
-  const stops: (() => Promise<unknown>)[] = []
-  const close = async (): Promise<void> => {
-    for (const end of stops.splice(0).reverse()) await end()
-  }
-  try {
+  return openClosing(async onClose => {
     const registry = await startSmallRegistry()
-    stops.push(registry.close)
+    onClose(registry.close)
     const platform = await openSoakPlatform({
       form: 'standalone',
       cluster: { name: 'previews-cluster' },
@@ -179,24 +176,21 @@ export async function openWorld({
       prepare: installKpack,
       settings: { SEKISHO_REGISTRY: `${registry.host}/apps`, SEKISHO_PLATFORM_BUILDS: '40', ...settings },
     })
-    stops.push(platform.stop)
+    onClose(platform.stop)
     const [process] = platform.processes
     const [proxy] = platform.proxies
     if (process === undefined || proxy === undefined) throw new Error('the standalone form has one process')
     const requests = recordGitHubRequests(platform.github.url)
-    stops.push(async () => requests.close())
+    onClose(async () => requests.close())
     const actor = await startClusterActor(platform.kubeconfig, registry)
-    stops.push(actor.close)
+    onClose(actor.close)
     await onboard(platform, acme, { id: 1001, login: 'olivia' })
     await onboard(platform, globex, { id: 1004, login: 'gary' })
     note('two tenants are onboarded')
     const services = withServices ? await openOwnServices(platform.kubeconfig) : undefined
-    if (services !== undefined) stops.push(services.close)
-    return { platform, process, proxy, registry, actor, requests, services, tenantOf, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+    if (services !== undefined) onClose(services.close)
+    return { platform, process, proxy, registry, actor, requests, services, tenantOf }
+  })
 }
 
 /** Of a repository. */

@@ -15,6 +15,7 @@ import { findCondition } from '../../../src/kube/object/conditions.ts'
 import { defined } from '../../../src/lib/json/defined.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import { put } from '../../fixtures/put-object.ts'
 
 /** Names of the ServiceClasses. */
@@ -41,21 +42,17 @@ export type ServersOptions = {
 
 /** Resolves when data-services, which must run, found both ready. */
 export async function offerServers(client: KubeClient, { durable, relayed }: ServersOptions = {}): Promise<Servers> {
-  const stops: (() => unknown)[] = []
-  const close = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
+  return openClosing(async onClose => {
     const postgres = await startPostgres(defined({ durable }))
-    stops.push(postgres.stop)
+    onClose(postgres.stop)
     const store = await startVersitygw()
-    stops.push(store.stop)
+    onClose(store.stop)
     const { username, password, host, port } = ownerOf(postgres)
     const server = connectServer({ host, port }, { username, password: new SecretString(password) })
-    stops.push(server.close)
+    onClose(server.close)
     const reached = { host, port: (await relayed?.({ host, port })) ?? port }
     const buckets = connectStore({ id: 'bench', ...store }, store.key)
-    stops.push(buckets.close)
+    onClose(buckets.close)
     await offer(client, classes.database, { username, password }, adminSecret => ({
       type: 'postgresql',
       provider: { postgresql: { ...reached, adminSecret, tls: { mode: 'Disable' } } },
@@ -69,11 +66,8 @@ export async function offerServers(client: KubeClient, { durable, relayed }: Ser
     }))
     const all = async (): Promise<readonly string[]> => [...(await namesOnServer(server)), ...(await namesInStore(buckets))]
     const before = new Set(await all())
-    return { server, store, left: async () => (await all()).filter(name => !before.has(name)), close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+    return { server, store, left: async () => (await all()).filter(name => !before.has(name)) }
+  })
 }
 
 function ownerOf(postgres: TestPostgres) {

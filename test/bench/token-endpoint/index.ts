@@ -7,6 +7,7 @@ import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-p
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { connectServer } from '../../../src/store/database/database.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import type { Bench, Comparison, OpenBench } from '../harness/bench.ts'
 import { ratioAtLeast } from '../harness/goals.ts'
 import { type ProgramOptions, platformNodeOptions } from '../harness/program.ts'
@@ -97,14 +98,11 @@ export const tokenEndpoint: Bench = {
   obstacle: async () => (findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined),
   async open({ note, scale, folder }): Promise<OpenBench> {
     const clones = await startClones()
-    const stops: (() => Promise<void>)[] = [clones.stop]
-    const close = async (): Promise<void> => {
-      for (const stop of stops.splice(0).reverse()) await stop()
-    }
-    try {
+    return openClosing(async onClose => {
+      onClose(clones.stop)
       const { port } = await clones.call({ do: 'port' })
       const world = await openWorld(`http://127.0.0.1:${port}`, note)
-      stops.push(world.close)
+      onClose(world.close)
       const workloads = await world.tenants('cached', tenants)
       note(`${tenants} tenants have a grant and a pod`)
       const { authority, args } = await certificateFiles(folder)
@@ -117,11 +115,7 @@ export const tokenEndpoint: Bench = {
           manyAskers(world, deskOf(world, 'replica'), crowd),
           besideClones({ ...{ world, clones, workloads, scale }, desk: deskOf(world, 'alone') }),
         ],
-        close,
       }
-    } catch (error) {
-      await close()
-      throw error
-    }
+    })
   },
 }

@@ -13,6 +13,7 @@ import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { intentOf } from '../../../src/services/token-desk/minting/intent.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { createObject } from '../../fixtures/create-object.ts'
+import { openClosing } from '../../fixtures/open-closing.ts'
 import { gitHubHost } from '../../platform/ground.ts'
 import { appName } from '../../platform/process-plans.ts'
 import { type BenchDatabases, type DatabaseEnvironment, serverDatabases } from '../load/databases.ts'
@@ -51,24 +52,20 @@ export async function applyBenchApp(admin: AdminClient, github: RunningEmulator,
 
 /** `web` is where git fetches in the place of GitHub. */
 export async function openWorld(web: string, note: (message: string) => void): Promise<World> {
-  const stops: (() => Promise<unknown>)[] = []
-  const close = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
+  return openClosing(async onClose => {
     const { admin, kubeconfig, close: stop } = await startFixture(note)
-    stops.push(stop)
+    onClose(stop)
     const databases = await serverDatabases()
-    stops.push(databases.close)
+    onClose(databases.close)
     const github = await startStockedEmulator()
-    stops.push(github.stop)
+    onClose(github.stop)
     const [app] = github.context.state.apps
     if (app === undefined) throw new Error('the emulator has no App')
     const whole = { accountId: 2001, installerId: 1001, repositorySelection: 'all', repositoryIds: [] } as const
     const { id: installationId } = installApp(github.context, app, whole)
     await applyBenchApp(admin, github, web)
     return {
-      ...{ github, databases, close },
+      ...{ github, databases },
       environment: { KUBECONFIG: kubeconfig, SEKISHO_SEALING_KEYS: randomBytes(32).toString('base64') },
       async tenants(prefix, count, delivery) {
         const options = { admin, github, installationId, ...(delivery === undefined ? {} : { delivery }) }
@@ -77,10 +74,7 @@ export async function openWorld(web: string, note: (message: string) => void): P
         return made
       },
     }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }
 
 /** As if each tenant's workload had asked before: its token is in the registry, with the life that tokens of workloads have. */
