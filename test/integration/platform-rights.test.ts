@@ -14,8 +14,8 @@ import { impersonation, type Reply } from '../attack/impersonation.ts'
 import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { type Account, giveRights } from '../fixtures/platform-rights.ts'
 
-const tenantNamespace = 'rights-acme'
-const buildNamespace = 'rights-acme-build'
+const tenantNamespace = 'test-rights-acme'
+const buildNamespace = 'test-rights-acme-build'
 const accounts: readonly Account[] = [
   'sekisho',
   'sekisho-broker',

@@ -39,7 +39,7 @@ test('a pod builds, kpack does not, and the image is deployed on the run image t
   await runPods(client, namespace, built, 1)
   await readyReason(client, remoteSync, { namespace, name: 'shop' }, 'Deployed')
   const { status } = (await client.get(remoteSync, { namespace, name: 'shop' })) ?? {}
-  expect(status).toMatchObject({ image: built, imageCommit: commit, runImage, imageBuilder: { name: 'sekisho', stack: 'base' } })
+  expect(status).toMatchObject({ image: built, imageCommit: commit, runImage, imageBuilder: { name: namespace, stack: 'base' } })
   expect(await client.list(kpackBuilds, { namespace })).toEqual([])
 })
 

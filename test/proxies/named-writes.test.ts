@@ -54,7 +54,7 @@ test.each([
 })
 
 test('lists and watches are narrowed to the only namespace, and show what belongs to the environment', () => {
-  const { pathOf, shows } = viewOf({ prefix: 'sw-1', namespace: 'sw-1', shared: ['sekisho'] })
+  const { pathOf, shows } = viewOf({ prefix: 'sw-1', namespace: 'sw-1' })
   expect(pathOf(facts('GET', '/api/v1/configmaps'))).toBe('/api/v1/namespaces/sw-1/configmaps')
   expect(pathOf(facts('GET', '/api/v1/namespaces'))).toBe('/api/v1/namespaces')
   expect(pathOf(facts('GET', '/api/v1/namespaces/other/configmaps'))).toBe('/api/v1/namespaces/other/configmaps')
@@ -63,7 +63,7 @@ test('lists and watches are narrowed to the only namespace, and show what belong
     { name: 'a', namespace: 'sw-1-build' },
     { name: 'a', namespace: 'sw-2' },
     { name: 'sw-1-key', namespace: 'sekisho-system' },
-    { name: 'sekisho', namespace: undefined },
+    { name: 'sw-1-builder', namespace: undefined },
     { name: 'sw-2', namespace: undefined },
   ].map(shows)
   expect(seen).toEqual([true, false, true, true, false])

@@ -12,8 +12,6 @@ export type VisibleScope = {
   readonly prefix: string
   /** The environment's only namespace, if it has exactly one. */
   readonly namespace: string | undefined
-  /** Cluster-scoped objects that all environments share. */
-  readonly shared: readonly string[]
 }
 
 const clusterWide = new Set([
@@ -25,7 +23,7 @@ const clusterWide = new Set([
 ])
 
 /** Lists and watches are restricted to the namespace if the environment has one, and filtered. */
-export function viewOf({ prefix, namespace: only, shared }: VisibleScope): View {
+export function viewOf({ prefix, namespace: only }: VisibleScope): View {
   return {
     pathOf({ verb, path, resource, namespace }) {
       const isNarrowed = only !== undefined && namespace === undefined && !clusterWide.has(resource)
@@ -35,7 +33,7 @@ export function viewOf({ prefix, namespace: only, shared }: VisibleScope): View 
     },
     shows({ name, namespace }) {
       if (namespace !== undefined && namespace !== platformNamespace) return namespace.startsWith(prefix)
-      return name.startsWith(prefix) || shared.includes(name)
+      return name.startsWith(prefix)
     },
   }
 }

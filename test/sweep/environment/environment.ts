@@ -13,6 +13,7 @@ import { firstUserOf } from '../../../src/lib/limits/user-range.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { reservePort } from '../../../src/lib/testing/reserved-port.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
+import { clusterBuilders } from '../../../src/services/builds/kpack/resources.ts'
 import type { Schema } from '../../../src/store/access/rights.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { bothStores, type TestStore } from '../../fixtures/databases.ts'
@@ -36,9 +37,10 @@ import { startTenantsStore, type TenantsStore } from './tenants-store.ts'
 
 export const fieldManager = 'sweep'
 export const host = gitHubHost
-export const sharedNames = ['sekisho', 'sekisho-pods'] as const
-
 export const chartName = (prefix: string): string => `${prefix}-chart`
+/** The ClusterBuilder of the platform, and the one whose builds are pods. */
+export const builderName = (prefix: string): string => `${prefix}-builder`
+export const podBuilderName = (prefix: string): string => `${prefix}-pods`
 const keyName = (prefix: string): string => `${prefix}-key`
 
 export type EnvironmentRequest = {
@@ -81,6 +83,7 @@ export type Environment = {
 }
 
 function environmentOf(environment: {
+  readonly prefix: string
   readonly folder: string
   readonly kubeconfig: string
   readonly databaseUrl: string
@@ -91,7 +94,7 @@ function environmentOf(environment: {
   readonly registryHost: string
   readonly fixture: Fixture
 }): RunSettings['environment'] {
-  const { folder, ports, fixture } = environment
+  const { prefix, folder, ports, fixture } = environment
   return {
     ...brokerVariables({ github: fixture.github, leaf: { certificate: '/nonexistent', key: '/nonexistent' } }),
     ...controllersVariables,
@@ -104,7 +107,8 @@ function environmentOf(environment: {
     SEKISHO_BUILDKIT_IMAGE: `registry.example.com/cnb/buildkit@sha256:${'b'.repeat(64)}`,
     SEKISHO_BUILDPACKS_IMAGE: fixture.registry.publishBuilder('cnb/phases'),
     // The builder whose builds are pods; of that of the platform too little is known, so that kpack builds.
-    SEKISHO_BUILDERS: `pods=${sharedNames[1]}`,
+    SEKISHO_CLUSTER_BUILDER: builderName(prefix),
+    SEKISHO_BUILDERS: `pods=${podBuilderName(prefix)}`,
     SEKISHO_DNS_SERVERS: fixture.dns.address,
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
     SEKISHO_SOURCE_PORT: String(ports.sources),
@@ -127,7 +131,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
   const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
   await fixture.makeDatabase(prefix)
   const { certificateAuthority, server } = fixture.access
-  const view = viewOf({ prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames })
+  const view = viewOf({ prefix, namespace: request.namespace === 'made' ? prefix : undefined })
   const token = fixture.tokens[request.component]
   const [kubeProxy, githubProxy, databaseProxy, databases, buckets] = await Promise.all([
     startChaosProxy(upstreamWith({ server, certificateAuthority, token }), { crash, writeOf: kubernetesWrite(prefix), view }),
@@ -163,6 +167,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
   ])
   const urlOf = (schema: Schema): string => databaseProxy.through(roleUrl(fixture.postgres, prefix, schema)).reveal()
   const variables = environmentOf({
+    prefix,
     folder,
     kubeconfig,
     databaseUrl: urlOf(request.component === 'broker' ? 'broker' : 'desk'),
@@ -207,6 +212,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       // Objects that all other environments would list. Namespaces stay: they are removed with the control plane.
       await fixture.kube.delete(clusterGitHubApp, { name: appName })
       await fixture.kube.delete(applicationChart, { name: chartName(prefix) })
+      for (const name of [builderName(prefix), podBuilderName(prefix)]) await fixture.kube.delete(clusterBuilders, { name })
       if (request.services !== undefined) await withdrawServices(fixture, prefix)
       for (const type of [secrets, configMaps])
         await fixture.kube.delete(type, {

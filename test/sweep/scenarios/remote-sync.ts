@@ -9,16 +9,14 @@ import { deployments, pods } from '../../../src/api/builtin/index.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import { type KpackBuild, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
+import { clusterBuilders, type KpackBuild, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
 import { people } from '../environment/account.ts'
-import { type Environment, sharedNames } from '../environment/environment.ts'
+import { builderName, type Environment, podBuilderName } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyChart, chartOf } from './application.ts'
 import { bind, dave, sweptMilliseconds, wake } from './bindings.ts'
 import { settleTenant } from './tenant.ts'
 import { gone, patience, ready } from './waits.ts'
-
-const clusterBuilder = { apiVersion: 'kpack.io/v1alpha2', kind: 'ClusterBuilder', plural: 'clusterbuilders', namespaced: false }
 
 /** On which the builder builds. */
 export const presentRunImage = `sha256:${'b'.repeat(64)}`
@@ -53,9 +51,9 @@ export async function settle(environment: Environment): Promise<void> {
   await settleTenant(environment)
   await bind(environment)
   await applyChart(environment)
-  const [builder] = sharedNames
-  await environment.apply(clusterBuilder, builder, {})
-  await environment.setStatus(clusterBuilder, builder, {
+  const builder = builderName(environment.prefix)
+  await environment.apply(clusterBuilders, builder, {})
+  await environment.setStatus(clusterBuilders, builder, {
     latestImage: 'registry.example.com/builder@sha256:1',
     stack: { id: 'base', runImage: `registry.example.com/run@${presentRunImage}` },
   })
@@ -233,8 +231,9 @@ export const remoteSyncBuildpacksPod: Scenario = {
   shortPoints: /^(before|after) kubernetes: create pods|^after kubernetes: patch remotesyncs\/status/,
   async prepare(environment) {
     await settle(environment)
-    await environment.apply(clusterBuilder, sharedNames[1], {})
-    await environment.setStatus(clusterBuilder, sharedNames[1], {
+    const builder = podBuilderName(environment.prefix)
+    await environment.apply(clusterBuilders, builder, {})
+    await environment.setStatus(clusterBuilders, builder, {
       latestImage: environment.fixture.registry.publishBuilder('cnb/builder'),
       stack: { id: 'base', runImage: `registry.example.com/run@${presentRunImage}` },
     })

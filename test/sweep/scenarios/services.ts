@@ -10,7 +10,7 @@ import { type Environment, fieldManager } from '../environment/environment.ts'
 import { gone, patience, ready } from './waits.ts'
 
 /** Of scenarios in which a credential is replaced: it lives for a minute at least. */
-export const rotationClockRate = 10
+export const rotationClockRate = 30
 
 export const isOffered = (environment: Environment) => ready(environment, serviceClass, environment.prefix, 'Answering')
 export const isDelivered = (environment: Environment) => ready(environment, serviceBinding, 'shop', 'Delivered')
