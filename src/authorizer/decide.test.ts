@@ -1,6 +1,7 @@
 // The decision: what holders of built-in roles ask for, what must go on, and a property over all verbs and names.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { halt } from '../api/github/halt.ts'
 import { reservedSecretPrefixes } from '../api/reserved-secrets.ts'
 import { decide } from './decide.ts'
 import { accessOf } from './named-subjects.ts'
@@ -86,6 +87,14 @@ describe.each(['sekisho-system', 'sekisho-data'])('the namespace %s of the platf
       expect(asks({ namespace, group, resource, verb, name })).toBeDefined()
     expect(asks({ namespace, group, resource, verb: 'patch', subresource: 'scale', name })).toBeDefined()
     expect(asks({ group, resource, verb: 'create', name }), 'elsewhere').toBeUndefined()
+  })
+
+  test('Halts of the platform are left to RBAC, and no other kind', () => {
+    const { group, plural } = halt
+    for (const verb of ['get', 'list', 'watch', 'create', 'patch'])
+      expect(asks({ namespace, group, resource: plural, verb })).toBeUndefined()
+    expect(asks({ namespace, group, resource: 'installations', verb: 'list' })).toBeDefined()
+    expect(asks({ namespace, group: 'example.com', resource: plural, verb: 'list' })).toBeDefined()
   })
 
   test('what others write about pods, the namespace itself, and what auditors compare are left to RBAC and admission', () => {

@@ -83,8 +83,12 @@ function ofPlatform(asked: AskedResource): string | undefined {
   return `the namespace ${namespace} is the platform’s: an administrator names who else reads and works there (${guide})`
 }
 
-/** The namespace itself, and what auditors compare, which is signed: RBAC decides. */
+/** Of the platform's own namespace: what platform admins write with `sekisho halt --platform` has no secrets. */
+const halts = { group: 'github.sekisho.dev', resource: 'halts' }
+
+/** The namespace itself, what auditors compare, which is signed, and Halts: RBAC decides. */
 function isOpenToAll({ verb, group, resource, name }: AskedResource): boolean {
+  if (group === halts.group && resource === halts.resource) return true
   if (group !== '') return false
   return resource === 'namespaces' || (resource === 'configmaps' && verb === 'get' && name === auditCheckpoints)
 }

@@ -1,4 +1,5 @@
-// Errors of the programs: an expired login says what to do, and a process without settings names all missing variables at once.
+// What the programs answer on a running platform: an expired login says what to do, a platform admin halts for everybody, and a
+// process without settings names all missing variables at once.
 import { spawn } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,8 +15,8 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  const { dave } = platform.world.people
-  await rm(dave.home, { recursive: true, force: true })
+  const { ada, dave } = platform.world.people
+  for (const { home } of [ada, dave]) await rm(home, { recursive: true, force: true })
   await platform.admin.close()
 })
 
@@ -55,6 +56,23 @@ test('reading the audit log without permission is refused with a reason', async 
   const { code, errors } = await platform.sekisho('dave', ['audit', 'list'])
   expect(code).not.toBe(0)
   expect(errors).toMatch(/there is no audit log that you may read/)
+})
+
+test('a platform admin halts a person for everybody, sees that, and lifts it', async () => {
+  const { ada } = platform.world.people
+  await commandLineLogin(platform.world, ada)
+  // A number that nobody has.
+  const nobody = ['halt', 'person', 'github.localhost/999999', '--platform', '-o', 'json']
+  const asked = await platform.sekisho('ada', [...nobody, '--dry-run'])
+  expect([asked.code, asked.errors]).toEqual([0, ''])
+  expect(JSON.parse(asked.output)).toMatchObject({ dryRun: true, state: 'DryRun', ends: { counted: true, webSessions: 0 } })
+  const halted = await platform.sekisho('ada', [...nobody, '--reason', 'a test halts it'])
+  expect([halted.code, halted.errors]).toEqual([0, ''])
+  const { name } = JSON.parse(halted.output) as { readonly name: string }
+  const listed = await platform.sekisho('ada', ['halts', '--platform', '-o', 'json'])
+  expect(JSON.parse(listed.output)).toMatchObject([{ name, state: 'Enforced', dryRun: false }])
+  const lifted = await platform.sekisho('ada', ['resume', name, '--platform', '--reason', 'the test is over'])
+  expect([lifted.code, lifted.errors]).toEqual([0, ''])
 })
 
 const required = [

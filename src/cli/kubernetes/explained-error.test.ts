@@ -58,6 +58,12 @@ test.each([
     /may not read secrets in acme: no role of a tenant allows it/,
   ],
   [
+    'a right in the namespace of the platform',
+    refusal(403, forbidden('list', 'halts', 'github.sekisho.dev').replace('"acme"', '"sekisho-system"')),
+    'forbidden',
+    /may not list halts in sekisho-system, the namespace of the platform: its admins may$/,
+  ],
+  [
     'a quota',
     refusal(403, 'pods "x" is forbidden: exceeded quota: pods, used 5, limited 5'),
     'forbidden',

@@ -1,5 +1,6 @@
 // What the API server refused or did not answer, as a sentence with its cure for the person who ran a command. Pure, except
 // that it loads the table of roles when a right is missing.
+import { platformNamespace } from '../../api/names.ts'
 import { isKubeError, type KubeError, lacksRight, missingRight } from '../../kube/client/errors.ts'
 import { AppError, type ErrorCode } from '../../lib/errors.ts'
 import { causeCode, isUnknownAuthority, validityProblem } from '../certificate-error.ts'
@@ -62,11 +63,12 @@ const verbsInWords: Readonly<Record<string, string>> = {
   update: 'change',
 }
 
-async function rightInWords(error: KubeError, namespace: string): Promise<string> {
-  const { verb = '', resource = '', group = '' } = missingRight(error) ?? {}
+async function rightInWords(error: KubeError, chosen: string): Promise<string> {
+  const { verb = '', resource = '', group = '', namespace = chosen } = missingRight(error) ?? {}
+  const refused = `you may not ${verbsInWords[verb] ?? verb} ${resource} in ${namespace}`
+  if (namespace === platformNamespace) return `${refused}, the namespace of the platform: its admins may`
   const { roleWith } = await import('./role-with.ts')
   const role = roleWith(group, resource, verb)
-  const refused = `you may not ${verbsInWords[verb] ?? verb} ${resource} in ${namespace}`
   if (role === undefined) return `${refused}: no role of a tenant allows it`
   return `${refused}: it takes the role ${role} of the tenant. sekisho whoami shows your roles; a tenant admin gives roles to GitHub teams; -n names another namespace`
 }

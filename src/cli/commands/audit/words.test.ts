@@ -25,7 +25,7 @@ test('a row says who, what and about what in 100 columns', () => {
   expect(entryTable([person], false)).toContain('  gary (42)  ')
   // A login of somebody else is not the actor's.
   expect(entryTable([{ ...person, details: { login: 'olivia', person: 'github|github.com|1' } }], false)).toContain(
-    'github|github.com|42',
+    ' github.com/42 ',
   )
 })
 

@@ -13,12 +13,13 @@ import { whoIs } from '../../kubernetes/who-is.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import { hashFromInput } from '../access/token-hash.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { type EndsOfPerson, endsText, readEndsOfPerson } from './ends-of-person.ts'
+import { type EndsOfPerson, readEndsOfPerson } from './ends-of-person.ts'
+import { dryRunText, haltedText, targetText } from './halt-text.ts'
 import { readKnown, type Target, type TargetWord, targetOf } from './target.ts'
 
 type Options = {
   readonly output: ClusterFormat
-  readonly reason: string
+  readonly reason?: string
   readonly dryRun?: boolean
   readonly tokenStdin?: boolean
   readonly scaleToZero?: boolean
@@ -27,18 +28,6 @@ type Options = {
 
 /** Revoking goes on without the command; this is how long it waits to say how far it came. */
 const waitMilliseconds = 30_000
-
-/** What a Halt is about, as people write it. */
-export function targetText({ type, token, grant, repository, person, tenant, installation }: Target): string {
-  const named = (id: number, name: string | undefined): string => (name === undefined ? String(id) : `${name} (${id})`)
-  if (token) return `token ${token.id ?? token.hash}`
-  if (grant) return `grant ${grant.namespace}/${grant.name}`
-  if (repository) return `repository ${named(repository.id, repository.name)} on ${repository.host}`
-  if (person) return `person ${named(person.id, person.login)} on ${person.host}`
-  if (tenant) return `tenant ${tenant.name}`
-  if (installation) return `installation ${installation.id} on ${installation.host}`
-  return type.toLowerCase()
-}
 
 /** The Halts of the platform are in its own namespace, whatever the namespace of the context. */
 function placed(cluster: Cluster, { platform }: { readonly platform?: boolean }): Cluster {
@@ -80,7 +69,7 @@ export async function haltCommand(context: ClusterContext, options: Options, wor
   const { user: requestedBy } = await whoIs(cluster)
   const spec = {
     target: targetOf(word, given, known, namespace),
-    reason: options.reason,
+    reason: reasonOf(options),
     workloads: options.scaleToZero === true ? 'ScaleToZero' : 'Keep',
     ...(options.dryRun === true && { dryRun: true }),
     requestedBy,
@@ -91,7 +80,17 @@ export async function haltCommand(context: ClusterContext, options: Options, wor
   const value = resultOf(done ?? made)
   const ends = options.dryRun === true ? await endsOf(context, namespace, spec.target) : undefined
   const all = { ...value, ...defined({ ends }) }
-  await present(terminal, options.output, { value: all, text: () => saying(value, options.dryRun === true, ends) })
+  await present(terminal, options.output, {
+    value: all,
+    text: () => (options.dryRun === true ? dryRunText(value, ends) : haltedText(value)),
+  })
+}
+
+/** A dry run ends nothing, so that nobody has to say why. */
+function reasonOf({ reason, dryRun }: Options): string {
+  if (reason !== undefined) return reason
+  if (dryRun === true) return 'a dry run'
+  throw new AppError('invalid_request', 'say why with --reason TEXT: it is recorded, and shown to whom it concerns')
 }
 
 /** Only a Halt of the platform ends what a person has at the broker. */
@@ -118,24 +117,6 @@ function isSettled({ status }: Halt): boolean {
   return ready !== undefined && ready.reason !== 'Revoking'
 }
 
-function saying(value: ReturnType<typeof resultOf>, dryRun: boolean, ends: EndsOfPerson | undefined): string {
-  const { tokens, grants } = value
-  const names = grants?.names.join(', ') ?? ''
-  const more = (grants?.count ?? 0) > (grants?.names.length ?? 0) ? ' and more' : ''
-  const ofGrants = `${grants?.count ?? 0} grants${names === '' ? '' : `: ${names}${more}`}`
-  if (dryRun)
-    return [
-      `would halt ${targetText(value.target)}: ${tokens?.left ?? 0} live tokens would be revoked; no token any more under ${ofGrants}`,
-      ...(ends === undefined ? [] : [endsText(ends)]),
-    ].join('\n')
-  const left = (tokens?.left ?? 0) > 0 ? `; ${tokens?.left} are left: ${value.message}` : ''
-  return [
-    `halted ${targetText(value.target)}: ${tokens?.revoked ?? 0} tokens revoked${left}`,
-    `no token any more under ${ofGrants}`,
-    `lift it with: sekisho resume ${value.name} -n ${value.namespace} --reason TEXT`,
-  ].join('\n')
-}
-
 /** Lifts a Halt; the platform records it and deletes the object. */
 export async function resume(
   context: ClusterContext,
@@ -155,7 +136,7 @@ export async function resume(
   await present(context.terminal, options.output, { value: resultOf(after), text })
 }
 
-/** Those that stand, in the namespace and, for who may read them, those of the platform. */
+/** Those that stand, in the namespace and, for who may read them, those of the platform; no dry runs, which end nothing. */
 export async function haltsList(
   context: ClusterContext,
   options: { readonly output: ClusterFormat; readonly platform?: boolean; readonly allNamespaces?: boolean },
@@ -163,7 +144,7 @@ export async function haltsList(
   const { client, namespace } = placed(context.cluster, options)
   const own = await client.list(halts, options.allNamespaces === true ? {} : { namespace })
   const ofPlatform = options.allNamespaces === true || namespace === platformNamespace ? [] : await readable(client)
-  const all = [...ofPlatform, ...own].map(resultOf)
+  const all = [...ofPlatform, ...own].map(resultOf).filter(({ dryRun }) => !dryRun)
   const rows = all.map(({ name, namespace: where, target, tokens, state, requestedBy, createdAt, reason }) => [
     `${where}/${name}`,
     targetText(target),

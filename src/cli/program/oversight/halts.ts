@@ -19,7 +19,7 @@ export function addHaltCommands(program: Command, { onCluster: act }: Runners): 
       '[which]',
       'its name or its number on GitHub: acme/shop, 4001, a login, github.com/42, a grant, a tenant, an id or hash of a token',
     )
-    .requiredOption('--reason <text>', 'why, for the audit log', reasonText)
+    .option('--reason <text>', 'why, for the audit log; without it only with --dry-run', reasonText)
     .option('--token-stdin', 'for a token: read the token itself from standard input; only its SHA-256 is sent')
     .option('--scale-to-zero', 'for tenant and everything: also stop the pods of Applications')
     .option('--dry-run', 'say what would end, and end nothing')
