@@ -1,6 +1,6 @@
 // The lines that people read when access ended, or would end.
 import { expect, test } from 'vitest'
-import { dryRunText, type HaltAnswer, haltedText } from './halt-text.ts'
+import { dryRunText, type HaltAnswer, haltedText, liftedText } from './halt-text.ts'
 
 const answer: HaltAnswer = {
   name: 'repository-x',
@@ -36,4 +36,14 @@ test('a dry run says what would end, at the broker too', () => {
   )
   const counts = { webSessions: 2, programs: 1, onboardings: 0 }
   expect(dryRunText(asked, { idTokens: 'AtNextUse', counted: true, ...counts }).split('\n')[1]).toContain('web sessions: 2')
+})
+
+test('who lifts a Halt of a person is told what counts again', () => {
+  const spec = { target: answer.target, reason: 'leaked', requestedBy: 'github|github.com|7', workloads: 'Keep' } as const
+  expect(liftedText(spec, false)).toBe('lifted repository acme/shop (4001) on github.com, which github.com/7 halted: leaked')
+  const person = { type: 'Person', person: { host: 'github.com', id: 42, login: 'gary' } } as const
+  expect(liftedText({ ...spec, target: person }, true).split('\n')).toEqual([
+    'lifted person gary (42) on github.com, which github.com/7 halted: leaked (dry run)',
+    expect.stringContaining('ID tokens of before the Halt count again'),
+  ])
 })

@@ -1,4 +1,5 @@
 // What `sekisho halt` says that ended, or would end. Pure.
+import { shortActor } from '../../../api/audit/actor-text.ts'
 import type { Halt } from '../../../api/github/halt.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type EndsOfPerson, endsText } from './ends-of-person.ts'
@@ -50,4 +51,11 @@ export function haltedText(answer: HaltAnswer): string {
     refused(answer),
     `lift it with: sekisho resume ${name} -n ${namespace} --reason TEXT`,
   ].join('\n')
+}
+
+/** Nobody calls an ID token back: it is refused only while the Halt of its person stands. */
+export function liftedText({ target, requestedBy = '', reason }: Halt['spec'], dryRun: boolean): string {
+  const lifted = `lifted ${targetText(target)}, which ${shortActor(requestedBy)} halted: ${reason}${dryRun ? ' (dry run)' : ''}`
+  const idTokens = 'ID tokens of before the Halt count again until they expire, ten minutes after they were issued'
+  return target.person === undefined ? lifted : `${lifted}\n${idTokens}`
 }

@@ -1,5 +1,6 @@
 // `sekisho halt`, `sekisho resume` and `sekisho halts`: a stop that holds, by the kind Halt of the Kubernetes API, with the
 // rights of the person.
+import { shortActor } from '../../../api/audit/actor-text.ts'
 import type { Halt } from '../../../api/github/halt.ts'
 import { platformNamespace } from '../../../api/names.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
@@ -14,7 +15,7 @@ import { age, type ClusterFormat, present, table } from '../../output.ts'
 import { hashFromInput } from '../access/token-hash.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { type EndsOfPerson, readEndsOfPerson } from './ends-of-person.ts'
-import { dryRunText, haltedText, targetText } from './halt-text.ts'
+import { dryRunText, haltedText, liftedText, targetText } from './halt-text.ts'
 import { readKnown, type Target, type TargetWord, targetOf } from './target.ts'
 
 type Options = {
@@ -131,8 +132,7 @@ export async function resume(
   const dryRun = options.dryRun === true
   const after = await client.mergePatch(halts, { namespace, name }, patch, { fieldManager, dryRun })
   if (after === undefined) return absent(cluster, halts, name)
-  const text = () =>
-    `lifted ${targetText(before.spec.target)}, which ${before.spec.requestedBy} halted: ${before.spec.reason}${dryRun ? ' (dry run)' : ''}`
+  const text = () => liftedText(before.spec, dryRun)
   await present(context.terminal, options.output, { value: resultOf(after), text })
 }
 
@@ -151,7 +151,7 @@ export async function haltsList(
     state,
     String(tokens?.left ?? '-'),
     age(createdAt, context.clock.now()),
-    requestedBy,
+    shortActor(requestedBy ?? ''),
     reason,
   ])
   const text = () => (rows.length === 0 ? 'nothing is halted' : table(['HALT', 'OF', 'STATE', 'LEFT', 'AGE', 'BY', 'WHY'], rows))
