@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { auditorRole, auditReading } from '../../src/api/audit/audit-access.ts'
 import type { AdminAccess } from '../../src/api/kind.ts'
 import { kinds } from '../../src/api/registry.ts'
-import { auditorRules } from '../../src/api/tenancy/auditor-roles.ts'
+import { auditorRules, checkpointsRule } from '../../src/api/tenancy/auditor-roles.ts'
 import type { RoleRule } from '../../src/api/tenancy/tenant-roles.ts'
 
 const ofAdmins = `\
@@ -22,7 +22,7 @@ const changes: Readonly<Record<AdminAccess | 'read', readonly string[]>> = {
   read: [],
 }
 
-/** Every kind may be read. */
+/** Every kind may be read, and the signed checkpoints. */
 function adminRules(): readonly RoleRule[] {
   const accesses: readonly (AdminAccess | 'read')[] = ['write', 'create-change', 'create-delete', 'delete', 'read']
   const ofKinds = accesses.flatMap(access => {
@@ -34,7 +34,7 @@ function adminRules(): readonly RoleRule[] {
     }))
   })
   const reading = { apiGroups: [auditReading.group], resources: [auditReading.resource], verbs: [auditReading.verb] }
-  return [{ apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] }, reading, ...ofKinds]
+  return [{ apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] }, reading, ...ofKinds, checkpointsRule]
 }
 
 /** The ClusterRole of platform admins as YAML, without the banner. */

@@ -75,6 +75,23 @@ test('a platform admin halts a person for everybody, sees that, and lifts it', a
   expect([lifted.code, lifted.errors]).toEqual([0, ''])
 })
 
+test('a platform admin verifies the log by the checkpoints in the cluster', async () => {
+  const kept = await platform.kubectl('ada', [
+    '-n',
+    'sekisho-system',
+    'get',
+    'configmap',
+    'sekisho-audit-checkpoints',
+    '-o',
+    'json',
+  ])
+  expect([kept.code, kept.errors]).toEqual([0, ''])
+  const file = join(platform.world.people.ada.home, 'checkpoints.json')
+  await writeFile(file, kept.output)
+  const verified = await platform.sekisho('ada', ['audit', 'verify', '--checkpoint', file])
+  expect([verified.code, verified.output]).toEqual([0, expect.stringContaining('audit log verified')])
+})
+
 const required = [
   'SEKISHO_GITHUB_CLIENT_SECRET',
   'SEKISHO_GITHUB_WEBHOOK_SECRET',

@@ -48,9 +48,13 @@ function reads(types: readonly ResourceType[]): readonly AuditorRule[] {
 /** What an auditor of a tenant has in its namespace. */
 export const tenantAuditorRules: readonly AuditorRule[] = [reading, ...reads(decisions.filter(({ namespaced }) => namespaced))]
 
-/** What an auditor of the platform has in the cluster; of ConfigMaps the one with the signed checkpoints. */
-export const auditorRules: readonly AuditorRule[] = [
-  reading,
-  ...reads(decisions),
-  { apiGroups: [''], resources: ['configmaps'], resourceNames: [auditCheckpoints], verbs: ['get'] },
-]
+/** The ConfigMap with the signed checkpoints, which auditors and admins of the platform compare the log with. */
+export const checkpointsRule = {
+  apiGroups: [''],
+  resources: ['configmaps'],
+  resourceNames: [auditCheckpoints],
+  verbs: ['get'],
+} as const satisfies AuditorRule
+
+/** What an auditor of the platform has in the cluster. */
+export const auditorRules: readonly AuditorRule[] = [reading, ...reads(decisions), checkpointsRule]

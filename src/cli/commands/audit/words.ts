@@ -28,7 +28,7 @@ function line(row: readonly string[], widths: readonly number[]): string {
   const start = widths.map((width, column) => cut(row[column] ?? '', width).padEnd(width)).join('  ')
   const left = maxColumns - start.length - 2
   const reason = left < leastReason ? '' : cut(row[widths.length] ?? '', left)
-  return cut(`${start}  ${reason}`, maxColumns).trimEnd()
+  return cut(`${start}  ${reason}`.trimEnd(), maxColumns)
 }
 
 function cut(text: string, width: number): string {
