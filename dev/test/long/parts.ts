@@ -2,7 +2,7 @@
 // all. Each part stands alone and takes at most 45 minutes on two quiet processors.
 import type { Mode } from '../../up/mode.ts'
 import { proofs } from '../selection/proofs.ts'
-import { attacks, controlPlane, demo, type Lane, replicas, type Stage, vitest, vitestArguments } from '../stages.ts'
+import { attacks, controlPlane, demo, first, type Lane, replicas, type Stage, vitest, vitestArguments } from '../stages.ts'
 
 export type Part = {
   readonly name: string
@@ -47,7 +47,7 @@ export const parts: readonly Part[] = [
     name: 'control-plane',
     proves:
       'what needs no pods, all files in their short forms: those too that `make test` leaves out because they passed as they are',
-    lane: controlPlane.filter(({ projects }) => projects?.includes('sweep') !== true),
+    lane: [...first, ...controlPlane].filter(({ projects }) => projects?.includes('sweep') === false),
   },
   {
     name: 'admission-and-previews',

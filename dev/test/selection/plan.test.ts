@@ -127,12 +127,13 @@ test('a file that is left out is not asked for beside others that changes affect
   expect(controlPlane.map(({ args }) => filesOf(args))).toEqual([['test/integration/b.test.ts']])
 })
 
-test('a file on the control plane that passed with all that it uses is left out of make test, whose other stages stay', async () => {
+test('a file that starts something and passed with all that it uses is left out of make test, whose other stages stay', async () => {
   const { folder, write, git, commit } = await checkout()
   const uses = (file: string): string => `import '../../dev/cluster/control-plane/client.ts'\nimport '../../src/lib/${file}.ts'\n`
   for (const file of ['a', 'b']) await write(`src/lib/${file}.ts`, '')
   await write('test/integration/a.test.ts', uses('a'))
   await write('test/integration/b.test.ts', uses('b'))
+  await write('src/lib/b.test.ts', "import { createServer } from 'node:http'\nimport './b.ts'\n")
   // Of a costly file a list says what it proves, imported or not.
   await write('test/integration/given-cluster-up.test.ts', uses('b'))
   await write('dev/up/a.ts', '')
@@ -146,10 +147,15 @@ test('a file on the control plane that passed with all that it uses is left out 
   expect(controlPlane.map(({ args }) => filesOf(args))).toEqual([['test/integration/a.test.ts'], []])
   expect(controlPlane.at(-1)).toEqual(wholeControlPlane.at(-1))
   expect(platform.beside).toEqual(bothForms.beside)
-  expect(first).toEqual(wholeFirst)
+  expect(first[0]).toEqual(wholeFirst[0])
+  expect(filesOf(first[1]?.args), 'pure functions, and not what opens a server beside another module').toEqual([
+    'src/a.test.ts',
+    'src/b.test.ts',
+  ])
   expect([leavesOut, isNarrowed]).toEqual([true, false])
   expect(lines).toContain('only: integration tests (API server, databases): 1 file uses what changed')
-  expect((await planned(true)).controlPlane).toEqual(wholeControlPlane)
+  const all = await planned(true)
+  expect([all.first, all.controlPlane]).toEqual([wholeFirst, wholeControlPlane])
   await write('dev/up/a.ts', 'changed')
   expect((await planned()).controlPlane.map(({ args }) => filesOf(args))[0]).toEqual([
     'test/integration/a.test.ts',
@@ -158,6 +164,6 @@ test('a file on the control plane that passed with all that it uses is left out 
   ])
   await write('unknown', '')
   const everything = await planned()
-  expect(everything.controlPlane).toEqual(wholeControlPlane)
-  expect(everything.lines[0]).toBe('every file on the control plane is played: no test is known to use unknown')
+  expect([everything.first, everything.controlPlane]).toEqual([wholeFirst, wholeControlPlane])
+  expect(everything.lines[0]).toBe('every file of tests is played: no test is known to use unknown')
 })

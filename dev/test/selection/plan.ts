@@ -5,7 +5,7 @@ import { globSync } from 'node:fs'
 import type { Environment } from '../../../src/lib/config.ts'
 import { parts } from '../long/parts.ts'
 import type { PartRecords } from '../long/records.ts'
-import { controlPlane, first, type Lane, type PlatformLanes, programs } from '../stages.ts'
+import { controlPlane, first, type Lane, type PlatformLanes, programs, type Stage } from '../stages.ts'
 import { createImports, type Imports } from '../vitest/imports.ts'
 import { testProjects } from '../vitest/projects.ts'
 import { type Affected, affectedBy, type TestFiles } from './affected.ts'
@@ -39,7 +39,7 @@ export type PlanRequest = {
   readonly records: PartRecords
   readonly platform: PlatformLanes
   readonly onlyChanged: boolean
-  /** Files on the control plane are played that passed with all that they use, too. */
+  /** Files are played that passed with all that they use, too. */
   readonly all?: boolean
 }
 
@@ -77,7 +77,8 @@ export async function planRun({
   if (since !== undefined) return narrowed(whole, withoutFiles(affectedSince(since, tests, imports), cases.leftOutFiles), since)
   if (all) return whole
   const sinceWhole = await sinceWholeRun(facts)
-  return withoutSettled(whole, withoutFiles(withCostly(affectedSince(sinceWhole, tests, imports), tests), cases.leftOutFiles))
+  const affected = withPlayed(affectedSince(sinceWhole, tests, imports), tests)
+  return withoutSettled(whole, withoutFiles(affected, cases.leftOutFiles))
 }
 
 function affectedSince(since: Since, tests: TestFiles, imports: Imports): Affected {
@@ -93,12 +94,12 @@ function withoutFiles(affected: Affected, leftOut: readonly string[]): Affected 
   return { ...affected, files: Object.fromEntries(files) }
 }
 
-/** A list says what costly files prove, imported or not. */
-function withCostly(affected: Affected, tests: TestFiles): Affected {
+/** A list says what costly files prove, imported or not; pure functions are tested in a second of each run. */
+function withPlayed(affected: Affected, tests: TestFiles): Affected {
   if (affected.everything !== undefined) return affected
   const files = Object.entries(tests).map(([project, all]) => {
     const played = new Set([...(affected.files[project] ?? []), ...costlyFiles])
-    return [project, all.filter(file => played.has(file))]
+    return [project, project === 'pure' ? all : all.filter(file => played.has(file))]
   })
   return { ...affected, files: Object.fromEntries(files) }
 }
@@ -106,20 +107,22 @@ function withCostly(affected: Affected, tests: TestFiles): Affected {
 const costlyFiles = proofs.flatMap(({ file }) => file ?? [])
 
 /**
- * Without the files on the control plane that passed, as they are, with all that they use. Crash points have lists of their
- * own (proofs.ts), and what runs on pods is one platform.
+ * Without the files that passed, as they are, with all that they use, of those that start something. Crash points have lists of
+ * their own (proofs.ts), and what runs on pods is one platform.
  */
 function withoutSettled(whole: Plan, affected: Affected): Plan {
   if (affected.everything !== undefined)
-    return { ...whole, lines: [`every file on the control plane is played: ${affected.everything}`, ...whole.lines] }
-  const parts = whole.controlPlane.map(stage =>
-    stage.projects?.includes('sweep') === true ? { lane: [stage], lines: [] } : onlyAffected([stage], affected, () => undefined),
-  )
+    return { ...whole, lines: [`every file of tests is played: ${affected.everything}`, ...whole.lines] }
+  const playsAll = ({ projects }: Stage): boolean => projects === undefined || projects.includes('sweep')
+  const settle = (lane: Lane) =>
+    lane.map(stage => (playsAll(stage) ? { lane: [stage], lines: [] } : onlyAffected([stage], affected, () => undefined)))
+  const [small, parts] = [settle(whole.first), settle(whole.controlPlane)]
   return {
     ...whole,
+    first: small.flatMap(({ lane }) => lane),
     controlPlane: parts.flatMap(({ lane }) => lane),
     leavesOut: true,
-    lines: [...parts.flatMap(({ lines }) => lines), ...whole.lines],
+    lines: [...[...small, ...parts].flatMap(({ lines }) => lines), ...whole.lines],
   }
 }
 
