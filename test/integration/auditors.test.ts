@@ -204,6 +204,25 @@ test('an auditor of a tenant reads its log and its grants, and nothing of others
   await until('the right is gone', async () => (await namespacesIn(token)) === 404)
 })
 
+test('a person without a role in any tenant, whom a binding makes an auditor of the platform, sees all tenants on the pages', async () => {
+  const { browser } = await environment.signIn('noah')
+  const status = async (path: string) => (await browser.open(`${environment.url}${path}`)).status
+  for (const path of ['/tenants', `/tenants/${own}`]) expect(await status(path), path).toBe(404)
+  const binding = await bind('sekisho:auditor', { kind: 'User', name: environment.subjectOf('noah') })
+  await until('the right', async () => (await status('/tenants')) === 200)
+  const page = await browser.open(`${environment.url}/tenants`)
+  for (const namespace of [own, other]) expect(page.text).toContain(`href="/tenants/${namespace}"`)
+  expect((await browser.open(`${environment.url}/tenants?name=${own}`)).text).not.toContain(`href="/tenants/${other}"`)
+  // What the role has of a tenant: its Installations and grants, and nothing that runs.
+  const tenant = await browser.open(`${environment.url}/tenants/${own}`)
+  expect(tenant.status).toBe(200)
+  expect(tenant.text).not.toContain('id="applications"')
+  await admin.call('DELETE', binding)
+  environment.advance(11)
+  await until('the right is gone', async () => (await status('/tenants')) === 404)
+  expect(await status(`/tenants/${own}`)).toBe(404)
+})
+
 test('a person whom a binding by hand alone makes an auditor of a tenant reads the pages of its namespace, and gets no token', async () => {
   const { browser } = await environment.signIn('noah')
   const status = async (path: string) => (await browser.open(`${environment.url}${path}`)).status

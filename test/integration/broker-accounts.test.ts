@@ -63,6 +63,7 @@ describe('an account that is not listed', () => {
     const olivia = await environment.signIn('olivia')
     expect(olivia.page.text).toContain('onboardings to decide')
     expect((await olivia.browser.open(`${environment.url}/onboardings`)).text).toContain(globex.login)
+    expect((await olivia.browser.open(`${environment.url}/tenants`)).text).toContain('All tenants')
     expect((await apiCall(environment, await admin(), '/api/v1/onboardings')).body).toMatchObject({
       onboardings: [{ id, account: { id: globex.id, login: globex.login }, requestedBy: { login: 'gary' }, repositories: 'all' }],
     })
@@ -96,7 +97,7 @@ describe('an account that is not listed', () => {
       })
     for (const path of ['/onboardings/approve', '/onboardings/refuse', '/onboard/withdraw', '/onboard/confirm'])
       expect((await post(path)).status, path).toBe(404)
-    for (const path of ['/onboardings', `/onboard/progress?onboarding=${id}`, `/onboard/confirm?onboarding=${id}`])
+    for (const path of ['/tenants', '/onboardings', `/onboard/progress?onboarding=${id}`, `/onboard/confirm?onboarding=${id}`])
       expect((await dave.browser.open(`${environment.url}${path}`)).status, path).toBe(404)
     expect((await dave.browser.open(`${environment.url}/onboard`)).text).not.toContain(globex.login)
     for (const [path, body] of [

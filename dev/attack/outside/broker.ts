@@ -188,6 +188,7 @@ export const brokerAttacks: readonly Attack[] = [
         '/tenants/acme%2f',
         '/tenants/%2e%2e/acme',
         '/tenants/kube-system',
+        '/tenants',
         '/onboardings',
         '/onboard/confirm?onboarding=00000000-0000-0000-0000-000000000000',
         '/onboard/progress?onboarding=1',

@@ -1,18 +1,12 @@
 // The first page: who is signed in, in which tenants they have a role, how to use kubectl. Pure.
 
 import type { Halt } from '../../api/github/halt.ts'
-import { classOfReason } from '../../api/reasons/class-of-reason.ts'
-import { type Tenant, tenantConditions } from '../../api/tenancy/tenant.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
-import { defined } from '../../lib/json/defined.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { HeldTenant } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
 import { page } from './layout.ts'
-import { haltNotice } from './state/halt-notice.ts'
-import { signed } from './state/sign.ts'
-import { readyCondition, stateCell } from './state/state.ts'
-import { shortText, table, whole } from './table.ts'
+import { stateOfTenant } from './state/tenant-state.ts'
+import { table, whole } from './table.ts'
 
 /** For a person who is not signed in. */
 export function welcomePage(): Html {
@@ -33,15 +27,6 @@ kubectl get applications</pre>
 <p class="fine">When the certificate of this page is from an authority of your company, add <code>--ca-file ca.crt</code> to the first command, with the certificate of that authority.</p>`
 }
 
-/** Whether the tenant works: its namespaces, and its account on GitHub. The first that is not as it should be is said. */
-function tenantState({ metadata, status }: Tenant): Html {
-  const access = findCondition(status?.conditions, tenantConditions.gitHubAccess)
-  const isPrepared = readyCondition(status?.conditions)?.status === 'True'
-  if (!isPrepared || metadata.deletionTimestamp !== undefined) return stateCell({ metadata, ...defined({ status }) })
-  if (access === undefined || access.status === 'True') return signed('ready', 'ready')
-  return html`${signed(classOfReason(access.reason) ?? 'machine', access.reason)} <span class="fine">${shortText(access.message)}</span>`
-}
-
 /** A tenant of the person, and the Halt that holds for it. */
 export type ShownTenant = HeldTenant & { readonly halt?: Halt | undefined }
 
@@ -51,13 +36,13 @@ function tenantRow({ tenant, role, halt }: ShownTenant) {
     html`<a href="/tenants/${spec.namespace}">${whole(metadata.name)}</a>`,
     whole(spec.account.login),
     role,
-    halt === undefined ? tenantState(tenant) : html`${signed('person', 'Halted')}${haltNotice(halt)}`,
+    stateOfTenant(tenant, halt).cell,
   ]
 }
 
 /** For platform admins, and for auditors of the platform, who only read. */
 function platformSection(issuer: string, platformAdmin: boolean): Html {
-  const pages = html`<a href="/audit">audit log</a>, <a href="/access">who could and who did</a>, <a href="/tokens">live tokens</a>`
+  const pages = html`<a href="/tenants">all tenants</a>, <a href="/audit">audit log</a>, <a href="/access">who could and who did</a>, <a href="/tokens">live tokens</a>`
   const office = platformAdmin
     ? html`You are a platform admin: <a href="/onboardings">onboardings to decide</a>, ${pages}.`
     : html`You are an auditor of the platform: ${pages}; on the command line <code>sekisho login --issuer ${issuer}</code>, then <code>sekisho audit list</code>.`

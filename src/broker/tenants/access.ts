@@ -78,6 +78,9 @@ export function seesAnything({ changeApplications: _, changePipelines: __, answe
   return Object.values(seen).includes(true)
 }
 
+/** Whether all Tenants may be listed, as platform admins and auditors of the platform may. */
+export const listQuestion: AccessQuestion = { group: tenant.group, resource: tenant.plural, verb: 'list' }
+
 /** Whether one Application may be read. */
 export function applicationQuestion(namespace: string, name: string): AccessQuestion {
   return { ...on(application, 'get', namespace), name }

@@ -58,6 +58,7 @@ beforeEach(() => {
     tenants: {
       addIndex: () => {},
       byIndex: (_name, namespace) => tenants.filter(({ spec }) => spec.namespace === namespace),
+      list: () => tenants,
     },
     installations: cacheOf('installations', [named('github')]),
     remoteSyncs: cacheOf('remotesyncs', [
@@ -185,12 +186,20 @@ describe('an Application', () => {
   })
 })
 
+test('all tenants are listed for who may list Tenants, and for nobody else', async () => {
+  tenants = [tenant('globex', 'globex'), tenant('acme', 'acme')]
+  allowed.add('get tenants')
+  await expect(visible.all(someone)).rejects.toMatchObject({ code: 'not_found' })
+  allowed.add('list tenants')
+  expect((await visible.all(someone)).map(one => one.tenant.metadata.name)).toEqual(['acme', 'globex'])
+})
+
 describe('while the API server does not answer', () => {
   const failing = async () => Promise.reject(new KubeError('away', { status: 0, reason: 'Unreachable' }))
   const away = () =>
     createVisibleTenants({
       reviews: { allows: async () => true },
-      tenants: { addIndex: () => {}, byIndex: () => tenants },
+      tenants: { addIndex: () => {}, byIndex: () => tenants, list: () => tenants },
       ...{ installations: cacheOf('x', []), remoteSyncs: cacheOf('x', []), pipelines: cacheOf('x', [named('shop')]) },
       grants: cacheOf('x', []),
       applications: { list: failing, get: failing, releases: failing },

@@ -21,7 +21,7 @@ import type { BuildList, VisibleBuilds } from '../builds/visible-builds.ts'
 import { waitingGrants } from '../grants/visible-grants.ts'
 import type { AccessReviews } from '../people/access-reviews.ts'
 import { type Identity, type TenantRole, tenantRole } from '../people/tenant-access.ts'
-import { accessOf, applicationQuestion, noAccess, seesAnything, type TenantAccess } from './access.ts'
+import { accessOf, applicationQuestion, listQuestion, noAccess, seesAnything, type TenantAccess } from './access.ts'
 import type { ApplicationReader } from './applications.ts'
 import { type Bounded, bounded, byName } from './bounded.ts'
 import type { ServiceReader } from './services.ts'
@@ -58,7 +58,12 @@ export type ApplicationView = {
   readonly releases?: Bounded<Release>
 }
 
+/** A row of the list of all tenants. */
+export type ListedTenant = { readonly tenant: Tenant; readonly halt?: Halt | undefined }
+
 export type VisibleTenants = {
+  /** All, in the order of their names, for whoever RBAC lets list Tenants. Rejects with `not_found` for others. */
+  readonly all: (identity: Identity) => Promise<readonly ListedTenant[]>
   /** Rejects with `not_found` when there is no tenant with that namespace, or the person sees nothing of it. */
   readonly find: (identity: Identity, namespace: string) => Promise<TenantView>
   /** What the Tenant object alone says to the people that it names. Rejects with `not_found` for others. */
@@ -69,7 +74,7 @@ export type VisibleTenants = {
 
 export type VisibleTenantsDeps = {
   readonly reviews: AccessReviews
-  readonly tenants: Pick<Cache<Tenant>, 'addIndex' | 'byIndex'>
+  readonly tenants: Pick<Cache<Tenant>, 'addIndex' | 'byIndex' | 'list'>
   readonly installations: Pick<Cache<Installation>, 'list'>
   readonly remoteSyncs: Pick<Cache<RemoteSync>, 'list'>
   readonly pipelines: Pick<Cache<AppPipeline>, 'list'>
@@ -80,7 +85,7 @@ export type VisibleTenantsDeps = {
   readonly builds: Pick<VisibleBuilds, 'list'>
 }
 
-export function noTenant(): AppError {
+function noTenant(): AppError {
   return new AppError('not_found', 'there is no such tenant, or you may not see anything of it')
 }
 
@@ -122,6 +127,10 @@ export function createVisibleTenants(deps: VisibleTenantsDeps): VisibleTenants {
   }
 
   return {
+    async all(identity) {
+      if (!(await reviews.allows(identity, listQuestion))) throw new AppError('not_found', 'there is no such page')
+      return byName(tenants.list()).map(one => ({ tenant: one, ...defined({ halt: deps.haltOf(one) }) }))
+    },
     async find(identity, namespace) {
       const tenant = tenantOf(namespace)
       const access = await accessOf(reviews, identity, { namespace, tenantName: tenant?.metadata.name ?? namespace })

@@ -1,4 +1,4 @@
-// What a person chose to see of a tenant: names and states, and which page of a long list. Pure. The choice is in the address,
+// What a person chose to see of a tenant, or of all: names and states, and which page of a long list. Pure. The choice is in the address,
 // so that it works without scripts, stays when the page loads again, and can be sent to somebody else. An address that nobody
 // could have made by the form chooses everything.
 import type { ReasonClass } from '../../../api/reasons/reason.ts'
@@ -13,7 +13,7 @@ export const stateChoices = {
 } as const satisfies Readonly<Record<string, { readonly classes: readonly ReasonClass[]; readonly says: string }>>
 
 /** Lists that have pages. */
-export const pagedLists = ['applications', 'remotesyncs'] as const
+export const pagedLists = ['applications', 'remotesyncs', 'tenants'] as const
 export type PagedList = (typeof pagedLists)[number]
 
 export type Choice = {
@@ -25,10 +25,10 @@ export type Choice = {
 
 const maxText = 63
 /** A RemoteSync has more to say, above all on a narrow screen. */
-const rowsOfPage: Readonly<Record<PagedList, number>> = { applications: 20, remotesyncs: 10 }
+const rowsOfPage: Readonly<Record<PagedList, number>> = { applications: 20, remotesyncs: 10, tenants: 50 }
 const maxPage = 1000
 
-export const everything: Choice = { text: '', state: undefined, pages: { applications: 1, remotesyncs: 1 } }
+export const everything: Choice = { text: '', state: undefined, pages: { applications: 1, remotesyncs: 1, tenants: 1 } }
 
 export function isEverything({ text, state }: Choice): boolean {
   return text === '' && state === undefined
@@ -41,11 +41,11 @@ function pageIn(value: unknown): number {
 
 /** The choice in the query of an address. */
 export function choiceIn(query: Readonly<Record<string, unknown>>): Choice {
-  const { name, state, applications, remotesyncs } = query
+  const { name, state, applications, remotesyncs, tenants } = query
   return {
     text: typeof name === 'string' ? name.trim().slice(0, maxText) : '',
     state: typeof state === 'string' && Object.hasOwn(stateChoices, state) ? (state as keyof typeof stateChoices) : undefined,
-    pages: { applications: pageIn(applications), remotesyncs: pageIn(remotesyncs) },
+    pages: { applications: pageIn(applications), remotesyncs: pageIn(remotesyncs), tenants: pageIn(tenants) },
   }
 }
 

@@ -1,6 +1,6 @@
 // `/onboardings`: platform admins approve or refuse accounts that are not listed. For other people the pages do not exist (404).
 import { Type } from '@fastify/type-provider-typebox'
-import { AppError, isAppError } from '../../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { approveOnboarding, refuseOnboarding } from '../../onboarding/approval/platform-approval.ts'
@@ -9,6 +9,7 @@ import type { Person } from '../../sessions.ts'
 import { csrfText, onboardingId, refusalReason } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
+import { noGroups } from '../tenants/identities.ts'
 
 /** `/onboardings`, `/onboardings/approve` and `/onboardings/refuse`. */
 export function registerOnboardings(server: WebServer, context: BrokerContext): void {
@@ -44,11 +45,7 @@ export function registerOnboardings(server: WebServer, context: BrokerContext): 
 
 /** By the groups that GitHub answers now: without its answer the decision is refused. */
 async function requireAdmin({ people, platformAdmins }: BrokerContext, { subject }: Person): Promise<void> {
-  const claims = await people.claims(subject).catch((error: unknown) => {
-    // Without any role.
-    if (isAppError(error, 'forbidden')) return { groups: [] }
-    throw error
-  })
+  const claims = await people.claims(subject).catch(noGroups)
   if (claims === undefined) throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
   if (await platformAdmins.includes({ subject, groups: claims.groups })) return
   throw new AppError('not_found', 'there is no such page')

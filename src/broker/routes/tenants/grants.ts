@@ -12,7 +12,7 @@ import type { Person } from '../../sessions.ts'
 import { csrfText, namespaceText, objectUid } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
-import type { Identities } from './identities.ts'
+import { type Identities, noGroups } from './identities.ts'
 
 /** The page, and the form on it. */
 export function registerGrantPages(server: WebServer, context: BrokerContext, identityOf: Identities): void {
@@ -50,7 +50,7 @@ export function registerGrantPages(server: WebServer, context: BrokerContext, id
 
   /** With the groups that GitHub names now: who left the team of admins a moment ago answers for nothing. */
   async function presentIdentity({ subject }: Person): Promise<Identity> {
-    const claims = await people.claims(subject)
+    const claims = await people.claims(subject).catch(noGroups)
     if (claims === undefined) throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
     return { subject, groups: claims.groups }
   }

@@ -1,7 +1,7 @@
 // People on pages of a tenant, with the groups of their token: remembered for a minute, because such pages are loaded again
 // every few seconds, and groups come from GitHub, whose limit is per hour and person.
 import { BoundedMap } from '../../../lib/bounded-map.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { BrokerContext } from '../../context.ts'
 import type { Identity } from '../../people/tenant-access.ts'
 import type { Person } from '../../sessions.ts'
@@ -30,4 +30,15 @@ export function createIdentities({ people, clock }: Pick<BrokerContext, 'people'
     known.set(subject, { groups: claims.groups, until: now + groupsMilliseconds })
     return { subject, groups: claims.groups }
   }
+}
+
+/** The answer about somebody who has no role in a tenant, of whom GitHub was asked and no Halt is. Throws every other error. */
+export function noGroups(error: unknown): { readonly groups: readonly string[] } {
+  if (isAppError(error, 'forbidden') && error.reason === 'NoRole') return { groups: [] }
+  throw error
+}
+
+/** Whoever has no role in a tenant is asked about by the user name alone: RBAC may have given rights to it, as to a platform admin. */
+export function orByName(identityOf: Identities): Identities {
+  return async person => ({ subject: person.subject, ...(await identityOf(person).catch(noGroups)) })
 }

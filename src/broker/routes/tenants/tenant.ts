@@ -7,7 +7,6 @@ import type { BrokerContext } from '../../context.ts'
 import { choiceIn } from '../../pages/state/choice.ts'
 import { tenantPage, tenantStatePage } from '../../pages/tenant/tenant-page.ts'
 import type { Person } from '../../sessions.ts'
-import { noTenant } from '../../tenants/visible-tenants.ts'
 import { namespaceText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
@@ -39,8 +38,7 @@ export function registerTenantPage(server: WebServer, context: BrokerContext, id
   }
 }
 
-/** Undefined while GitHub does not answer. A person without any role learns no more than of a tenant that does not exist. */
+/** Undefined while GitHub does not answer. */
 function unlessAway(error: unknown): undefined {
-  if (isAppError(error, 'forbidden') && error.reason === 'NoRole') throw noTenant()
   if (!isAppError(error, 'unavailable') && !isAppError(error, 'upstream_failed')) throw error
 }
