@@ -22,7 +22,10 @@ const changes: Readonly<Record<AdminAccess | 'read', readonly string[]>> = {
   read: [],
 }
 
-/** Every kind may be read, and the signed checkpoints. */
+/** What tenants use of their limits. */
+const usage: RoleRule = { apiGroups: [''], resources: ['resourcequotas'], verbs: ['get', 'list', 'watch'] }
+
+/** Every kind may be read, usage, and the signed checkpoints. */
 function adminRules(): readonly RoleRule[] {
   const accesses: readonly (AdminAccess | 'read')[] = ['write', 'create-change', 'create-delete', 'delete', 'read']
   const ofKinds = accesses.flatMap(access => {
@@ -34,7 +37,7 @@ function adminRules(): readonly RoleRule[] {
     }))
   })
   const reading = { apiGroups: [auditReading.group], resources: [auditReading.resource], verbs: [auditReading.verb] }
-  return [{ apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] }, reading, ...ofKinds, checkpointsRule]
+  return [{ apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] }, reading, ...ofKinds, usage, checkpointsRule]
 }
 
 /** The ClusterRole of platform admins as YAML, without the banner. */
