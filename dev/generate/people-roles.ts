@@ -37,7 +37,13 @@ function adminRules(): readonly RoleRule[] {
     }))
   })
   const reading = { apiGroups: [auditReading.group], resources: [auditReading.resource], verbs: [auditReading.verb] }
-  return [{ apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] }, reading, ...ofKinds, usage, checkpointsRule]
+  return [
+    { apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] },
+    reading,
+    ...ofKinds,
+    usage,
+    checkpointsRule,
+  ]
 }
 
 /** The ClusterRole of platform admins as YAML, without the banner. */
