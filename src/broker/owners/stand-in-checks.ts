@@ -24,7 +24,7 @@ export function bindingsOf(tenant: Tenant, installations: readonly Installation[
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
 }
 
-/** What a person who stands in confirms: the same as long as the same people bound the same Installations with the same ceilings. */
+/** What a person who stands in confirms: the same as long as the Installations, their binders and their ceilings are. */
 export function bindingDigest(bindings: readonly Installation[]): string {
   return specDigest(
     bindings.map(({ metadata, spec }) => ({ uid: metadata.uid ?? '', boundBy: spec.boundBy.id, ceiling: spec.ceiling })),

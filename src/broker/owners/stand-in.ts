@@ -1,6 +1,6 @@
 // An owner stands in for the binding of a tenant while the one who bound it is there, or is taken away again
-// (docs/adr/0116-stand-ins-for-the-binding.md). The proof is that of onboarding, made anew; what is confirmed is the ceiling as it
-// stands. The only place where the spec of an Installation that exists is written, and only its `standIns`.
+// (docs/adr/0116-stand-ins-for-the-binding.md). The proof is that of onboarding, made anew; what is confirmed is the ceiling as
+// it stands. The only place where the spec of an Installation that exists is written, and only its `standIns`.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { specDigest } from '../../api/audit/spec-digest.ts'
 import { type Installation, installation as installations, type StandIn } from '../../api/github/installation.ts'
@@ -144,7 +144,7 @@ async function write(deps: StandInDeps, written: Written, record: TenantAuditRec
   }
 }
 
-/** For the version that was decided about only: neither another binding of the name nor what somebody else wrote is overwritten. */
+/** For the version that was decided about only: no other binding of the name, and nothing that somebody else wrote. */
 async function send({ kube }: StandInDeps, { binding, standIns }: Written, dryRun = false): Promise<void> {
   const { name, namespace = '', resourceVersion = '' } = binding.metadata
   // `null` takes the field away: an empty list is refused.
