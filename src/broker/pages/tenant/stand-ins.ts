@@ -28,7 +28,7 @@ function standingIn(bindings: readonly Installation[]): People {
 function withdrawForms(person: Person, namespace: string, people: People): Html {
   const rows = [...people].map(
     ([id, { login, since }]) =>
-      html`<li><form method="post" action="${tenantPath(namespace)}/stand-in/withdraw">${formSecret(person)}<input type="hidden" name="person" value="${String(id)}">${shortText(login)}, since ${time(since, 'sentence')} <button aria-label="Withdraw ${login}">Withdraw</button></form></li>`,
+      html`<li><form method="post" action="${tenantPath(namespace)}/stand-in/withdraw">${formSecret(person)}<input type="hidden" name="person" value="${String(id)}">${shortText(login)}, since ${time(since, 'sentence')} <button>Withdraw ${shortText(login)}</button></form></li>`,
   )
   return html`<p>Stand in for the binding:</p><ul>${rows}</ul>`
 }
