@@ -105,8 +105,8 @@ const ceilingIsWithinGitHub: Check<Facts, InstallationRefusal> = ({ answer, obje
 }
 
 /**
- * Stops a binding of a person who left, when the one who answered for it stands in no more and GitHub did not name another one yet:
- * what is known says no, also while GitHub does not answer.
+ * Stops a binding of a person who left, when the one who answered for it stands in no more and GitHub did not name another one
+ * yet: what is known says no, also while GitHub does not answer.
  */
 const answererStandsIn: Check<Facts, InstallationRefusal> = facts => {
   const { answer, object } = facts

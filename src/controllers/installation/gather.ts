@@ -1,5 +1,6 @@
 // What must be known about an Installation: what GitHub answers to the App's own key and, when it is due, whether the person
-// who bound it, or one who stands in, owns the account. Writes nothing to the cluster; never throws: a failure to find out is a fact, too.
+// who bound it, or one who stands in, owns the account. Writes nothing to the cluster; never throws: a failure to find out is a
+// fact, too.
 import { type Installation, installationReasons, isAnsweredFor } from '../../api/github/installation.ts'
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'

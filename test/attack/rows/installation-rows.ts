@@ -62,7 +62,6 @@ export const installationRows: readonly Row[] = [
   allowed.post('the broker creates one', broker, installations, installation({ name: 'mine' })),
   allowed.patch('the broker wakes one', broker, one, { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }),
   allowed.patch('the broker lets an owner stand in', broker, one, standingIn),
-  refused.patch('the broker gives one an owner', broker, one, { metadata: { ownerReferences: [ownerOf('v1', 'ConfigMap')] } }),
   allowed.patch('the platform wakes one', controllers, one, { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }),
   allowed.patch('the platform reports', controllers, `${one}/status`, { status: { appId: 1 } }),
   allowed.remove('the broker deletes one', broker, one),

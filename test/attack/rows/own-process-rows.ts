@@ -55,6 +55,9 @@ export const ownProcessRows: readonly Row[] = [
     ),
   ]),
   writers.patch('the broker labels an Installation', broker, `${installations}/github`, { metadata: { labels: { a: 'b' } } }),
+  writers.patch('the broker gives an Installation an owner', broker, `${installations}/github`, {
+    metadata: { ownerReferences: [ownerOf('v1', 'ConfigMap')] },
+  }),
   expecting('installation-writers', 'kind-finalizers').patch(
     'the broker removes the finalizer of an Installation',
     broker,

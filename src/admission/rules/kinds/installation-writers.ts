@@ -1,5 +1,5 @@
-// Only the broker writes Installations: a user who could create one would reach the repositories of any account on the App. Of one
-// that exists it changes the annotation that wakes the controllers, and who stands in.
+// Only the broker writes Installations: a user who could create one would reach the repositories of any account on the App. Of
+// one that exists it changes the annotation that wakes the controllers, and who stands in.
 import { installation } from '../../../api/github/installation.ts'
 import { immutableFields } from '../../../api/schema/immutable-fields.ts'
 import { objectAt } from '../../../lib/json/json-value.ts'
