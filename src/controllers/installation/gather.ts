@@ -22,7 +22,7 @@ export type GatherDeps = OwnerCheckDeps & {
   readonly ownerChecks: OwnerCheckSchedule
 }
 
-/** Costs no request at rest: a list answers for all. The owner check, when it is due, costs four, and two for each who stands in. */
+/** Costs no request at rest: a list answers for all. The owner check, when due, costs four, and two for each who stands in. */
 export async function gather(deps: GatherDeps, object: Installation): Promise<Facts> {
   const askedAt = deps.clock.now()
   const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
