@@ -90,8 +90,8 @@ async function asApp(request: () => Promise<InstallationAnswer>): Promise<Instal
 }
 
 /**
- * At once for a new Installation, after a webhook, and when who answered for it stands in no more; later on schedule; never for an
- * Installation that is refused anyway.
+ * At once for a new Installation, after a webhook, and when who answered for it stands in no more; later on schedule; never for
+ * an Installation that is refused anyway.
  */
 function isOwnerCheckDue(deps: GatherDeps, { object, askedAt }: Question, answer: FoundInstallation): boolean {
   if (!holdsWithoutOwner({ object, answer, askedAt })) return false
