@@ -63,8 +63,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly conditions: Readonly<Record<'Ready' | (string & {}), string>>
   /** Of its conditions; the file of the kind exports their names. */
   readonly reasons: Reasons<object>
-  /** With `setOnce`, a field of the spec that may be added and then never changes. */
-  readonly immutableSpec?: true | { readonly setOnce: string }
+  /** With `setOnce`, a field of the spec that may be added and then never changes; with `except`, those that may change. */
+  readonly immutableSpec?: true | { readonly setOnce: string } | { readonly except: readonly string[] }
   /**
    * What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do
    * nothing.

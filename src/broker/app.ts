@@ -181,6 +181,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
       haltOf: object => halted.ofTenant(object, 'platform'),
     },
     bindApps: { ...onboarding, kube },
+    standIns: { ...onboarding, kube },
     ...issuer,
     verifyIdToken: unlessHalted(issuer.verifyIdToken, halted),
     onboarding,

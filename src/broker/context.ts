@@ -22,6 +22,7 @@ import type { OnboardingController } from './onboarding/onboarding-controller.ts
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { BindAppDeps } from './owners/bind-app.ts'
 import type { OffboardDeps } from './owners/offboard.ts'
+import type { StandInDeps } from './owners/stand-in.ts'
 import type { HaltedPeople } from './people/halted-people.ts'
 import type { People } from './people/people.ts'
 import type { PlatformAdmins } from './people/platform-admins.ts'
@@ -58,6 +59,8 @@ export type BrokerContext = BrokerIssuer & {
   readonly owners: OffboardDeps
   /** What owners need to bind other Apps of a pool. */
   readonly bindApps: BindAppDeps
+  /** What owners need to stand in for the binding of a tenant. */
+  readonly standIns: StandInDeps
   /** What onboarding needs to prove and remember. */
   readonly onboarding: OnboardingDeps
   readonly onboardingController: OnboardingController

@@ -137,9 +137,15 @@ function installedOn(login: string, by: string) {
 
 type Binding = {
   readonly installationId: number
+  readonly standIns?: readonly string[]
   readonly boundBy?: string
   readonly permissions?: object
   readonly accountId?: number
+}
+
+const standInOf = (login: string) => {
+  const { id } = person(login)
+  return { id, login, proof: { method: 'OrganizationOwner' as const, provedAt: new Date().toISOString() } }
 }
 
 function bind(fixture: InstallationFixture, binding: Binding): Promise<Installation> {
@@ -162,6 +168,7 @@ function bind(fixture: InstallationFixture, binding: Binding): Promise<Installat
         boundBy: { id: owner.id, login: owner.login },
         proof: { method: 'OrganizationOwner', provedAt: new Date().toISOString() },
         ceiling: { repositories: 'All', permissions: { contents: 'read', ...binding.permissions } },
+        ...(binding.standIns && { standIns: binding.standIns.map(standInOf) }),
       },
     },
     { fieldManager },
@@ -285,6 +292,113 @@ describe('an Installation', () => {
     await wake(fixture, 'demoted')
     await becomes(fixture, 'BinderNoLongerOwner')
     await waitUntil('tokens were revoked', async () => fixture.revoked.length > 0)
+  })
+
+  test('holds when the person who bound it leaves while another owner stands in, and no longer than that one does', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    const key = { namespace: fixture.namespace, name: 'github' }
+    const answers = (login: string | undefined, wokenBy: string) =>
+      waitUntil(`${login} answers`, async () => {
+        const found = await fixture.client.get(installation, key)
+        return found?.status?.observedWake === wokenBy && found.status.standIn?.login === login ? found : undefined
+      })
+    for (const login of ['mia', 'dave']) setRole(inAcme, person(login), 'admin')
+    onTestFinished(() => {
+      for (const login of ['mia', 'dave']) setRole(inAcme, person(login), 'member')
+    })
+    await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia', standIns: ['dave'] })
+    await becomes(fixture, 'Verified')
+    setRole(inAcme, person('mia'), 'member')
+    await wake(fixture, 'mia left')
+    const held = await answers('dave', 'mia left')
+    const said = held.status?.conditions?.find(({ type }) => type === 'Verified')
+    expect(said).toMatchObject({ status: 'True', reason: 'Verified' })
+    expect(said?.message).toContain(
+      `mia (id ${person('mia').id}) does not own acme any more, dave (id ${person('dave').id}) stands in`,
+    )
+    // Another owner comes to stand in: at rest, only the generation is observed.
+    const patch = (standIns: unknown) => fixture.client.mergePatch(installation, key, { spec: { standIns } }, { fieldManager })
+    const reads = fixture.audited.length
+    const changed = await patch([standInOf('dave'), standInOf('olivia')])
+    await waitUntil('the change was observed', async () => {
+      const { status } = (await fixture.client.get(installation, key)) ?? {}
+      return status?.observedGeneration === changed?.metadata.generation
+    })
+    expect(fixture.audited).toHaveLength(reads)
+    expect(fixture.revoked).toEqual([])
+
+    // Who answers withdraws: the next one is asked about at once; then nobody is left.
+    await patch([standInOf('olivia')])
+    await answers('olivia', 'mia left')
+    expect(fixture.revoked).toEqual([])
+    await patch(null)
+    await becomes(fixture, 'BinderNoLongerOwner')
+    await waitUntil('tokens were revoked', async () => fixture.revoked.length > 0)
+  })
+
+  test('ends when the person who stands in leaves, too, and is answered for again by the one who bound it', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    for (const login of ['mia', 'dave']) setRole(inAcme, person(login), 'admin')
+    await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia', standIns: ['dave'] })
+    await becomes(fixture, 'Verified')
+    for (const login of ['mia', 'dave']) setRole(inAcme, person(login), 'member')
+    await wake(fixture, 'both left')
+    const lost = await becomes(fixture, 'BinderNoLongerOwner')
+    expect(lost.status?.conditions?.[0]?.message).toContain('and nobody who stands in owns it')
+    await waitUntil('tokens were revoked', async () => fixture.revoked.length > 0)
+    setRole(inAcme, person('mia'), 'admin')
+    await wake(fixture, 'mia is back')
+    expect((await becomes(fixture, 'Verified')).status?.standIn).toBeUndefined()
+    setRole(inAcme, person('mia'), 'member')
+  })
+
+  test('of its spec only who stands in changes: at most five, each once, never who bound it, and of an organisation', async () => {
+    const fixture = await withControllers()
+    const { client, namespace } = fixture
+    await bind(fixture, { installationId: 7, boundBy: 'mia' })
+    const refusalOf = (spec: object) =>
+      client
+        .mergePatch(installation, { namespace, name: 'github' }, { spec }, { fieldManager, dryRun: true })
+        .then(() => undefined, String)
+    const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ ...standInOf('dave'), id: 9000 + index }))
+    expect(await refusalOf({ standIns: numbered(5) })).toBeUndefined()
+    const kept = 'spec of Installation cannot change, except standIns'
+    const refused: readonly (readonly [object, string])[] = [
+      [{ app: 'other' }, kept],
+      [{ installationId: 8 }, kept],
+      [{ boundBy: { id: 5 } }, kept],
+      [{ proof: { provedAt: '2026-01-01T00:00:00Z' } }, kept],
+      [{ account: { login: 'x' } }, kept],
+      [{ ceiling: { permissions: { contents: 'write' } } }, kept],
+      [{ ceiling: { repositoryIds: [1] }, standIns: numbered(1) }, kept],
+      [{ standIns: numbered(6) }, 'at most 5 items'],
+      [{ standIns: [] }, 'at least 1 items'],
+      [{ standIns: [standInOf('dave'), standInOf('dave')] }, 'Duplicate value'],
+      [{ standIns: [standInOf('mia')] }, 'who bound the installation does not stand in, too'],
+      [
+        { standIns: [{ ...standInOf('dave'), proof: { method: 'AccountHolder', provedAt: '2026-01-01T00:00:00Z' } }] },
+        'Unsupported',
+      ],
+    ]
+    for (const [spec, message] of refused) expect(await refusalOf(spec)).toContain(message)
+    const { apiVersion, kind } = installation
+    const { id, login } = person('mia')
+    const account = { host: 'github.localhost', id, login, type: 'User' as const }
+    const proof = { method: 'AccountHolder' as const, provedAt: '2026-01-01T00:00:00Z' }
+    const ceiling = { repositories: 'All' as const, permissions: {} }
+    const spec = { app: fixture.app, installationId: 8, account, boundBy: { id, login }, proof, ceiling }
+    const create = (change: object) =>
+      client.create(
+        installation,
+        { apiVersion, kind, metadata: { namespace, name: 'user' }, spec: { ...spec, ...change } },
+        { fieldManager, dryRun: true },
+      )
+    await expect(create({ standIns: [standInOf('dave')] })).rejects.toThrow('only for an organisation somebody stands in')
+    await expect(create({})).resolves.toBeDefined()
   })
 
   test('is not verified for a person who is only invited as an owner', async () => {

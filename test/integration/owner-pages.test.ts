@@ -247,6 +247,93 @@ describe('a tenant that a platform admin halts', () => {
   })
 })
 
+describe('while the owner who bound the account is there', () => {
+  const at = () => ({ namespace: name, name: 'github' })
+  const bound = async () => (await environment.kube.get(installation, at())) ?? expect.fail('no Installation')
+  const standing = async () => ((await bound()).spec.standIns ?? []).map(({ login }) => login)
+  const records = async (action: 'installation.stand-in-added' | 'installation.stand-in-removed' | 'binding.denied') =>
+    (await environment.store.audit.list({ action, limit: 100 })).map(({ actor, outcome }) => `${actor} ${outcome}`)
+  const says = (login: string, text: string) =>
+    waitUntil(`the page of ${login} says ${text}`, async () => {
+      const now = await open(login, '')
+      return now.text.includes(text) ? now : undefined
+    })
+
+  test('another owner stands in with one click for what the page shows; nobody else can; both are told, and either ends it', async () => {
+    const before = await bound()
+    await bindRole(await testAdmin(), { namespace: name, name: 'viewers' }, tenantRoleRules().get(tenantRoles.viewer) ?? [], [
+      { kind: 'Group', name: groups.members(environment.host, environment.organization.id) },
+    ])
+    setRole(1002, 'admin')
+    environment.advance(61)
+    try {
+      const page = await says('dave', 'Stand in for olivia')
+      expect(page.text).toContain('When olivia no longer owns it and nobody stands in, every grant stops')
+      for (const login of ['olivia', 'mia']) expect((await open(login, '')).text).not.toContain('Stand in for')
+      const form = () => page.form('Stand in for olivia')
+
+      // Nobody else, and nothing that the page did not show.
+      const shown = form().fields.get('shown') ?? ''
+      const denied = (await records('binding.denied')).length
+      const outcomes = { mia: 403, olivia: 409, gary: 403 }
+      for (const [login, status] of Object.entries(outcomes))
+        expect((await sendAs(login, path('/stand-in'), new URLSearchParams({ shown }))).status, login).toBe(status)
+      expect((await records('binding.denied')).length).toBe(denied + 1)
+      const other = await form().submit({ shown: '0'.repeat(64) })
+      expect([other.status, other.text]).toEqual([409, expect.stringContaining('the binding was changed meanwhile')])
+      for (const fields of [{ shown: 'x' }, { csrf: 'x' }]) expect((await form().submit(fields)).status).toBeOneOf([400, 403])
+      expect((await bound()).metadata.generation).toBe(before.metadata.generation)
+
+      expect((await form().submit()).status).toBe(200)
+      const after = await bound()
+      expect(after.metadata.uid).toBe(before.metadata.uid)
+      expect(after.spec).toEqual({
+        ...before.spec,
+        standIns: [{ id: 1002, login: 'dave', proof: { method: 'OrganizationOwner', provedAt: expect.any(String) } }],
+      })
+      await form().submit()
+      expect((await bound()).metadata.generation).toBe(after.metadata.generation)
+      expect(await records('installation.stand-in-added')).toEqual([`${environment.subjectOf('dave')} allowed`])
+
+      // By the controllers, when olivia left: nothing stops, and the take-over is there.
+      const holds = { type: 'Ready', status: 'True', reason: 'Verified', message: 'dave stands in' } as const
+      const conditions = mergeConditions([], [holds], after.metadata.generation ?? 0, new Date())
+      await writeStatus(await testAdmin(), installation, at(), { conditions, standIn: { id: 1002, login: 'dave' } })
+      const answered = await says('dave', 'dave stands in for olivia')
+      expect(answered.text).toContain('Take over the binding')
+      expect(answered.text).not.toContain('Stand in for olivia')
+      await writeStatus(await testAdmin(), installation, at(), { conditions })
+
+      expect((await sendAs('mia', path('/stand-in/withdraw'), new URLSearchParams({ person: '1002' }))).status).toBe(403)
+      expect(await standing()).toEqual(['dave'])
+      await (await says('olivia', 'Withdraw dave')).form('Withdraw dave').submit()
+      expect(await standing()).toEqual([])
+      await (await says('dave', 'Stand in for olivia')).form('Stand in for olivia').submit()
+      setRole(1002, 'member')
+      expect((await sendAs('dave', path('/stand-in/withdraw'), new URLSearchParams({ person: '1002' }))).status).toBe(303)
+      expect(await standing()).toEqual([])
+      expect(await records('installation.stand-in-removed')).toEqual([
+        `${environment.subjectOf('dave')} allowed`,
+        `${environment.subjectOf('olivia')} allowed`,
+        `${environment.subjectOf('mia')} denied`,
+      ])
+    } finally {
+      setRole(1002, 'member')
+      environment.advance(61)
+    }
+  })
+
+  test('onboarding again with the same ceiling keeps who stands in; an Installation that is replaced has nobody', async () => {
+    const proof = { method: 'OrganizationOwner', provedAt: new Date().toISOString() }
+    const standIns = [{ id: 1002, login: 'dave', proof }]
+    await environment.kube.mergePatch(installation, at(), { spec: { standIns } }, { fieldManager: 'sekisho-broker' })
+    const { uid } = (await bound()).metadata
+    expect((await sendAs('olivia', path('/binding'), new URLSearchParams())).status).toBe(303)
+    expect(await standing()).toEqual(['dave'])
+    expect((await bound()).metadata.uid).toBe(uid)
+  })
+})
+
 describe('when the owner who bound the account is none any more', () => {
   test('another owner takes the binding over with one click; nobody else can', async () => {
     const at = { namespace: name, name: 'github' }
@@ -279,6 +366,8 @@ describe('when the owner who bound the account is none any more', () => {
         return found?.metadata.uid === before.metadata.uid ? undefined : found
       })
       expect(after.spec).toMatchObject({ boundBy: { id: 1002, login: 'dave' }, ceiling: before.spec.ceiling })
+      expect(before.spec.standIns).toHaveLength(1)
+      expect(after.spec.standIns).toBeUndefined()
       expect(await rolesNow()).toEqual(roles)
     } finally {
       setRole(1001, 'admin')

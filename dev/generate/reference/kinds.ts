@@ -160,6 +160,7 @@ const accessTexts: Readonly<Record<TenantAccess, string>> = {
 function changesOf(immutable: KindDefinition['options']['immutableSpec']): string {
   if (immutable === undefined) return ''
   if (immutable === true) return 'not allowed: delete the object and create another one'
+  if ('except' in immutable) return `not allowed, except of ${immutable.except.map(code).join(', ')}`
   return `not allowed, except that ${code(immutable.setOnce)} is added`
 }
 

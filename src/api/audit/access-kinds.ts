@@ -21,11 +21,13 @@ export type AccessKind = {
 const anyChange: readonly AccessOperation[] = ['CREATE', 'UPDATE', 'DELETE']
 /** Their spec cannot change, and who made them is in it: `requestedBy`, `boundBy`, `decidedBy`. */
 const end: readonly AccessOperation[] = ['DELETE']
+/** Of their spec a part can change, and who made them is in it: the stand-ins of an Installation. */
+const changeAndEnd: readonly AccessOperation[] = ['UPDATE', 'DELETE']
 
 export const accessKinds: readonly AccessKind[] = [
   { type: tenant, operations: anyChange },
   { type: clusterGitHubApp, operations: anyChange },
-  { type: installation, operations: end },
+  { type: installation, operations: changeAndEnd },
   { type: repositoryGrant, operations: end },
   { type: grantApproval, operations: end },
   { type: previewApproval, operations: end },

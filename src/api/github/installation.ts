@@ -1,5 +1,5 @@
 // Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers
-// the account. Only the broker creates it, and nobody changes its spec afterwards.
+// the account. Only the broker creates it, and of its spec only the stand-ins change afterwards.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import {
@@ -17,7 +17,7 @@ const reasons = defineReasons(
   {
     ready: {
       Verified:
-        'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
+        'GitHub confirms the installation and, if the App may read members, that the person who bound it, or one who stands in, owns the account.',
     },
     machine: {
       GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
@@ -28,7 +28,7 @@ const reasons = defineReasons(
         'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
       InstallationSuspended: 'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
       BinderNoLongerOwner:
-        'The person who bound the installation does not own the organization any more. Another owner takes over the binding on the page of the tenant.',
+        'The person who bound the installation does not own the organization any more, and nobody who stands in does. Another owner takes over the binding on the page of the tenant.',
       CeilingAboveGitHub:
         'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
     },
@@ -49,6 +49,9 @@ const reasons = defineReasons(
 /** Reasons of the conditions. */
 export const installationReasons = reasons.names
 
+/** How many people stand in for a binding at most: each may cost two requests when the owner is checked. */
+export const maxStandIns = 5
+
 export const installation = defineKind({
   group: 'github',
   kind: 'Installation',
@@ -57,8 +60,9 @@ export const installation = defineKind({
   scope: 'Namespaced',
   description:
     'An installation of the GitHub App that an owner of the account bound to this namespace. It limits what the namespace can reach on GitHub.',
-  writtenBy: 'Only the platform, when an owner of the account signs in and onboards it. The `spec` cannot change afterwards.',
-  immutableSpec: true,
+  writtenBy:
+    'Only the platform, when an owner of the account signs in and onboards it. Of the `spec` only `standIns` changes afterwards, when an owner stands in or one is taken away.',
+  immutableSpec: { except: ['standIns'] },
   tenantAccess: 'read',
   spec: object(
     {
@@ -101,8 +105,51 @@ export const installation = defineKind({
         },
         { description: 'The limit for all grants under this Installation, chosen by the owner who bound it.' },
       ),
+      standIns: optional(
+        list(
+          object(
+            {
+              id: numericId('The numeric id of the person on GitHub.'),
+              login: text({ description: 'The login of the person at that time, for display only.', max: 100 }),
+              proof: object(
+                {
+                  method: choice(['OrganizationOwner'], {
+                    description: 'What GitHub confirmed: the person is an active owner of the organization.',
+                  }),
+                  provedAt: timestamp('When GitHub confirmed it.'),
+                },
+                { description: 'The proof that the person owns the account.' },
+              ),
+            },
+            { description: 'An owner who confirmed the binding with its `ceiling`.' },
+          ),
+          {
+            description:
+              'Other owners of the organization, who confirmed this binding with this `ceiling`: it holds as long as the person who bound it or one of them owns the account.',
+            max: maxStandIns,
+            min: 1,
+            unique: ['id'],
+          },
+        ),
+      ),
     },
-    { description: 'The binding of the installation to the namespace.' },
+    {
+      description: 'The binding of the installation to the namespace.',
+      rules: [
+        {
+          rule: "!has(self.standIns) || self.account.type == 'Organization'",
+          message: 'only for an organisation somebody stands in: a user account has one holder',
+          reason: 'FieldValueInvalid',
+          fieldPath: '.standIns',
+        },
+        {
+          rule: '!has(self.standIns) || self.standIns.all(one, one.id != self.boundBy.id)',
+          message: 'who bound the installation does not stand in, too',
+          reason: 'FieldValueInvalid',
+          fieldPath: '.standIns',
+        },
+      ],
+    },
   ),
   status: {
     appId: optional(
@@ -117,9 +164,21 @@ export const installation = defineKind({
     permissions: optional(reportedPermissions('The permissions of the installation, as GitHub reports them.')),
     verifiedAt: optional(timestamp('When GitHub last confirmed the installation; at most half a day behind the last check.')),
     ownerCheckedAt: optional(
-      timestamp('When GitHub last confirmed that the person who bound the installation still owns the account.'),
+      timestamp('When GitHub last confirmed that the person who bound the installation, or one who stands in, owns the account.'),
     ),
-    ownerLostAt: optional(timestamp('When GitHub last answered that this person does not own the account.')),
+    ownerLostAt: optional(timestamp('When GitHub last answered that none of them owns the account.')),
+    standIn: optional(
+      object(
+        {
+          id: numericId('The numeric id of the person on GitHub.'),
+          login: text({ description: 'The login of the person, as in `spec.standIns`.', max: 100 }),
+        },
+        {
+          description:
+            'Who of `spec.standIns` answers for the binding, because the person who bound it does not own the account any more.',
+        },
+      ),
+    ),
     otherApps: optional(
       list(
         object(
@@ -155,3 +214,17 @@ export const installation = defineKind({
 })
 
 export type Installation = ObjectOf<typeof installation>
+
+/** Who stands in for a binding. */
+export type StandIn = NonNullable<Installation['spec']['standIns']>[number]
+
+/** The people of whom one has to own the account, in the order in which GitHub is asked about them. */
+export function answerable({ spec }: Pick<Installation, 'spec'>): readonly Installation['spec']['boundBy'][] {
+  return [spec.boundBy, ...(spec.standIns ?? [])]
+}
+
+/** False when the person who last answered for the binding, in place of who bound it, does not stand in any more. */
+export function isAnsweredFor({ spec, status }: Pick<Installation, 'spec' | 'status'>): boolean {
+  const { standIn } = status ?? {}
+  return standIn === undefined || (spec.standIns ?? []).some(({ id }) => id === standIn.id)
+}

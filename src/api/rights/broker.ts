@@ -9,6 +9,7 @@ const tenancy = `tenancy.${domain}`
 const github = `github.${domain}`
 const roles = 'src/broker/owners/change-roles.ts'
 const bindApp = 'src/broker/owners/bind-app.ts'
+const standIn = 'src/broker/owners/stand-in.ts'
 const offboard = 'src/broker/owners/offboard.ts'
 const onboarding = 'src/broker/onboarding/onboarding-steps.ts'
 const candidates = 'src/broker/webhooks/candidate-reader.ts'
@@ -35,7 +36,7 @@ export const brokerRights: readonly Right[] = [
     group: github,
     resources: ['installations'],
     verbs: ['get', ...cached],
-    usedBy: [onboarding, candidates, app, bindApp],
+    usedBy: [onboarding, candidates, app, bindApp, standIn],
   },
   { place: 'cluster', group: github, resources: ['repositorygrants'], verbs: cached, usedBy: [candidates, app] },
   { place: 'cluster', group: github, resources: ['halts'], verbs: cached, usedBy: [app, 'src/broker/people/halt-controller.ts'] },
@@ -77,7 +78,7 @@ export const brokerRights: readonly Right[] = [
     group: github,
     resources: ['installations', 'repositorygrants'],
     verbs: ['patch'],
-    usedBy: [wakes, onboarding],
+    usedBy: [wakes, onboarding, standIn],
   },
   ...followerKinds.map(
     ({ group, plural }): Right => ({ place: 'application', group, resources: [plural], verbs: ['patch'], usedBy: [wakes] }),

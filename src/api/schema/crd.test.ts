@@ -73,7 +73,29 @@ test('names, short names and plurals are unique; every kind is in the category o
   for (const { kind, options } of listed) expect([kind, options.tenantAccess]).not.toEqual([kind, undefined])
 })
 
-test('an immutable kind says so in its schema', () => {
-  const crd = JSON.stringify(customResourceDefinition(kinds.find(kind => kind.kind === 'Installation') ?? expect.fail()))
-  expect(crd).toContain('self == oldSelf')
+describe('an immutable kind says so in its schema', () => {
+  const rulesOf = (name: string): readonly { rule: string; message: string }[] => {
+    const schema = installedSchema(kinds.find(({ kind }) => kind === name) ?? expect.fail())
+    return objectAt(schema, 'properties', 'spec')?.['x-kubernetes-validations'] as never
+  }
+  const keeps = (field: string): string => `has(self.${field}) == has(oldSelf.${field})`
+
+  test('as a whole', () => {
+    expect(rulesOf('RepositoryGrant')[0]).toMatchObject({ rule: 'self == oldSelf' })
+  })
+
+  test('except a field that is added once', () => {
+    const [others, once] = rulesOf('Halt')
+    for (const field of ['target', 'reason', 'requestedBy']) expect(others?.rule).toContain(keeps(field))
+    expect(others?.rule).not.toContain('lifted')
+    expect(once?.rule).toContain(`!has(oldSelf.lifted) || (${keeps('lifted')}`)
+  })
+
+  test('except the fields that may change', () => {
+    const [others] = rulesOf('Installation')
+    expect(others?.message).toBe('spec of Installation cannot change, except standIns')
+    for (const field of ['app', 'installationId', 'account', 'boundBy', 'proof', 'ceiling'])
+      expect(others?.rule).toContain(keeps(field))
+    expect(others?.rule).not.toContain('standIns')
+  })
 })

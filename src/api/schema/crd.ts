@@ -1,6 +1,7 @@
 // Turns a kind definition into the CustomResourceDefinition that is installed. Pure. `npm run generate` writes the result to
 // deploy/crds, where it is committed.
 import { type KindDefinition, version } from '../kind.ts'
+import { immutableFields } from './immutable-fields.ts'
 
 /** The schema as the API server takes it: TypeBox's symbols do not survive JSON. */
 function plain(schema: unknown): Record<string, unknown> {
@@ -41,23 +42,21 @@ function isSchemaWithRequired(value: unknown): value is SchemaWithRequired {
   )
 }
 
-function immutableRules({ options }: KindDefinition, spec: Record<string, unknown>): readonly object[] {
-  const { immutableSpec, kind } = options
+function immutableRules(definition: KindDefinition): readonly object[] {
+  const { immutableSpec, kind } = definition.options
   if (immutableSpec === undefined) return []
   const reason = 'FieldValueForbidden'
   if (immutableSpec === true)
     return [{ rule: 'self == oldSelf', message: `spec of ${kind} cannot change: delete it and create another`, reason }]
-  const { setOnce } = immutableSpec
   // A rule on an optional field does not run when the field comes or goes, so all are rules on the object.
   const unchanged = (name: string): string =>
     `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || self.${name} == oldSelf.${name})`
-  const others = Object.keys(spec['properties'] as object).filter(name => name !== setOnce)
+  const rule = immutableFields(definition).map(unchanged).join(' && ')
+  if ('except' in immutableSpec)
+    return [{ rule, message: `spec of ${kind} cannot change, except ${immutableSpec.except.join(' and ')}`, reason }]
+  const { setOnce } = immutableSpec
   return [
-    {
-      rule: others.map(unchanged).join(' && '),
-      message: `spec of ${kind} cannot change, except that ${setOnce} is added`,
-      reason,
-    },
+    { rule, message: `spec of ${kind} cannot change, except that ${setOnce} is added`, reason },
     { rule: `!has(oldSelf.${setOnce}) || (${unchanged(setOnce)})`, message: `${setOnce} cannot change any more`, reason },
   ]
 }
@@ -67,7 +66,7 @@ export function customResourceDefinition(definition: KindDefinition): Record<str
   const { options } = definition
   const spec = plain(definition.specSchema)
   const rules = [
-    ...immutableRules(definition, spec),
+    ...immutableRules(definition),
     ...filledInRules(spec),
     ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? []),
   ]

@@ -2,6 +2,7 @@
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Candidate } from '../onboarding/candidates.ts'
+import type { Ceiling } from '../onboarding/ceiling.ts'
 import type { OnboardingRecord, ProvedIntent } from '../onboarding/onboarding-records.ts'
 import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
@@ -61,6 +62,13 @@ ${choice}
 </fieldset>`
 }
 
+/** Which repositories a ceiling has, within a sentence. */
+export function repositoriesText({ repositories, repositoryIds = [] }: Ceiling): string {
+  if (repositories === 'All') return 'all repositories'
+  const { length } = repositoryIds
+  return `${length} selected ${length === 1 ? 'repository' : 'repositories'}`
+}
+
 /** Shows the roles and the ceiling; the form carries the chosen teams. `tenant` is the one that the account has already. */
 export function confirmPage(options: {
   readonly person: Person
@@ -72,9 +80,6 @@ export function confirmPage(options: {
   const { person, onboardingId, intent, teams, tenant } = options
   const { account, ceiling } = intent
   const permissions = Object.entries(ceiling.permissions).map(([name, level]) => html`<li>${name}: ${level}</li>`)
-  const count = ceiling.repositoryIds?.length ?? 0
-  const repositories =
-    ceiling.repositories === 'All' ? 'all repositories' : `${count} selected ${count === 1 ? 'repository' : 'repositories'}`
   const { name, namespace } = { ...tenant?.metadata, ...tenant?.spec }
   const roles =
     tenant === undefined
@@ -86,7 +91,7 @@ export function confirmPage(options: {
     person,
     body: html`<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
 ${roles}
-<p>Grants in this tenant can never exceed ${repositories} with these permissions:</p><ul>${permissions}</ul>
+<p>Grants in this tenant can never exceed ${repositoriesText(ceiling)} with these permissions:</p><ul>${permissions}</ul>
 <button>${tenant === undefined ? 'Create the tenant' : 'Update the tenant'}</button></form>`,
   })
 }

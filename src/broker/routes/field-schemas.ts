@@ -23,6 +23,8 @@ export const objectUid = Type.String({
 })
 /** `metadata.generation` of an object that a page showed. */
 export const objectGeneration = Type.String({ pattern: '^[1-9][0-9]{0,14}$', description: 'a generation' })
+/** The digest of what a page showed and its form confirms: SHA-256 in hex. */
+export const shownDigest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'the digest of what the page showed' })
 /** The secret in every form; `requireForm` compares it. */
 export const csrfText = Type.String({ maxLength: 100 })
 /** The id of an onboarding. */

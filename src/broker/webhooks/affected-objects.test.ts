@@ -19,6 +19,7 @@ import type { GitHubEvent } from './github-event.ts'
 
 const host = 'github.com'
 const account = (id: number) => ({ host, id, login: `org${id}`, type: 'Organization' as const })
+const proof = { method: 'OrganizationOwner' as const, provedAt: '2026-01-01T00:00:00Z' }
 
 function installation(namespace: string, installationId: number, accountId: number): Installation {
   const spec: Installation['spec'] = {
@@ -26,8 +27,9 @@ function installation(namespace: string, installationId: number, accountId: numb
     installationId,
     account: account(accountId),
     boundBy: { id: 1, login: 'olivia' },
-    proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
+    proof,
     ceiling: { repositories: 'All', permissions: {} },
+    standIns: [{ id: 4, login: 'noah', proof }],
   }
   return { apiVersion: 'v', kind: 'Installation', metadata: { namespace, name: 'github' }, spec }
 }
@@ -159,6 +161,11 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
     'a member who was removed wakes the Installations that they bound and the grants that they requested',
     { event: 'organization', action: 'member_removed', installationId: undefined, organizationId: 7, memberId: 1, ...nowhere },
     ['Tenant/acme', 'Installation/acme/github', 'RepositoryGrant/acme/shop', 'RepositoryGrant/acme/denied'],
+  ],
+  [
+    'a member who was removed wakes the Installations for which they stand in',
+    { event: 'organization', action: 'member_removed', installationId: undefined, organizationId: 7, memberId: 4, ...nowhere },
+    ['Tenant/acme', 'Installation/acme/github'],
   ],
   [
     'a team that somebody left wakes the grants of that person only',

@@ -3,7 +3,7 @@
 // where one is known, and by name where none is; a name counts only inside the installation that the event came from.
 
 import { followedRepository, type RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
-import { installation } from '../../api/github/installation.ts'
+import { answerable, installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { userSubject } from '../../api/names.ts'
 import { type FollowerKind, followerKinds } from '../../api/registry.ts'
@@ -103,7 +103,7 @@ export function createCandidateReader(
     const names = bound.map(object => keyText(keyOf(object)))
     return {
       tenants: organizationId === undefined ? [] : tenants.byIndex(byAccount, idOnHost(host, organizationId)),
-      installations: memberId === undefined ? bound : bound.filter(({ spec }) => spec.boundBy.id === memberId),
+      installations: memberId === undefined ? bound : bound.filter(one => answerable(one).some(({ id }) => id === memberId)),
       grants: names.flatMap(name => grantsOf(name, event, person)),
       followers: names.flatMap(name =>
         followers.flatMap(({ kind, cache }) => ofRepository(cache, name, event).map(object => ({ kind, object }))),

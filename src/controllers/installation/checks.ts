@@ -1,7 +1,8 @@
 // What must hold for an Installation: checks in order, each with its reason and the cure. Pure. The owner comes last, because
 // only this check costs a token: it is not made for an Installation that is refused anyway.
-import { installationReasons as reasons } from '../../api/github/installation.ts'
+import { isAnsweredFor, installationReasons as reasons } from '../../api/github/installation.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
@@ -103,8 +104,22 @@ const ceilingIsWithinGitHub: Check<Facts, InstallationRefusal> = ({ answer, obje
   return above === undefined ? undefined : { reason: reasons.ceilingAboveGitHub, message }
 }
 
-/** Stops a binding by a person who no longer owns the account, until a later check finds that they own it again. */
-const binderIsOwner: Check<Facts, InstallationRefusal> = ({ answer, object: { spec, status } }) => {
+/**
+ * Stops a binding of a person who left, when the one who answered for it stands in no more and GitHub did not name another one
+ * yet: what is known says no, also while GitHub does not answer.
+ */
+const answererStandsIn: Check<Facts, InstallationRefusal> = facts => {
+  const { answer, object } = facts
+  const isLearned = answer.kind !== 'unreachable' && (answer.kind !== 'found' || answer.owner.kind !== 'not-due')
+  if (isLearned || isAnsweredFor(object)) return undefined
+  const { boundBy, account } = object.spec
+  const message = `${boundBy.login} (id ${boundBy.id}) does not own ${account.login} any more, and ${object.status?.standIn?.login} does not stand in any more: another owner takes over the binding on the page of the tenant`
+  const retry = answer.kind === 'unreachable' ? retryMilliseconds(answer, growing(facts, shortestRetryMilliseconds)) : undefined
+  return { reason: reasons.ownerLost, message, ...defined({ requeueAfterMilliseconds: retry }) }
+}
+
+/** Stops a binding of which nobody who confirmed it owns the account, until a later check finds that one of them does. */
+const anOwnerAnswers: Check<Facts, InstallationRefusal> = ({ answer, object: { spec, status } }) => {
   if (answer.kind !== 'found') return undefined
   const { owner } = answer
   if (owner.kind === 'not-owner') return { reason: reasons.ownerLost, message: owner.message }
@@ -127,7 +142,7 @@ const checksWithoutOwner: readonly Check<Facts, InstallationRefusal>[] = [
 
 /** The first refusal; undefined when everything holds. */
 export function refusalOf(facts: Facts): InstallationRefusal | undefined {
-  return firstRefusal([...checksWithoutOwner, binderIsOwner], facts)
+  return firstRefusal([answererStandsIn, ...checksWithoutOwner, anOwnerAnswers], facts)
 }
 
 /** Whether only the owner is left to check. */

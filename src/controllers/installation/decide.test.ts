@@ -1,12 +1,13 @@
 // The checks on an Installation, one row each, and the status that follows: a refuted binding ends tokens, an unknown one keeps
 // what held.
 import { describe, expect, test } from 'vitest'
-import type { Installation } from '../../api/github/installation.ts'
+import type { Installation, StandIn } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { decide } from './decide.ts'
 import type { Facts, InstallationAnswer } from './facts.ts'
+import type { OwnerAnswer } from './owner-check.ts'
 import { nextStatus } from './status.ts'
 
 const askedAt = new Date('2026-01-02T12:00:00Z')
@@ -134,6 +135,47 @@ describe('an Installation', () => {
     expect(decision.verified).toMatchObject({ status, reason })
     expect(decision.ready).toMatchObject({ status, reason })
     expect(decision.revoke).toBe(status === 'False')
+  })
+
+  describe('when the one who bound it left', () => {
+    const dave = { id: 1002, login: 'dave' }
+    const standIns = [{ ...dave, proof: { method: 'OrganizationOwner' as const, provedAt: '2026-01-01T00:00:00Z' } }]
+    const answered = (owner: OwnerAnswer): InstallationAnswer => ({
+      ...{ kind: 'found', installation: onGitHub(), owner, appId: 5 },
+    })
+    const asked = facts(answered({ kind: 'stand-in', standIn: dave }), object({ standIns }))
+    const status = nextStatus(asked, decide(asked))
+    const later = (answer: InstallationAnswer, spec: Partial<Installation['spec']>) => facts(answer, object(spec, status))
+
+    test('holds while somebody who stands in owns the account, and says who, also when nobody is asked', () => {
+      const says = expect.stringContaining('olivia (id 1001) does not own acme any more, dave (id 1002) stands in')
+      expect(decide(asked)).toMatchObject({ ready: { status: 'True', reason: 'Verified', message: says }, revoke: false })
+      expect(status).toMatchObject({ ownerCheckedAt: askedAt.toISOString(), standIn: dave })
+      const { conditions: _, ...unsaid } = status
+      const again = facts(answered({ kind: 'not-due' }), object({ standIns }, { ...unsaid, conditions: [] }))
+      expect(decide(again).ready).toMatchObject({ status: 'True', message: says })
+      expect(nextStatus(later(answered({ kind: 'not-due' }), { standIns }), decide(asked))).toEqual(status)
+    })
+
+    test('ends at once when that person stands in no more, also while GitHub does not answer', () => {
+      for (const answer of [answered({ kind: 'not-due' }), unreachable]) {
+        expect(decide(later(answer, { standIns }))).toMatchObject({ ready: { status: 'True' }, revoke: false })
+        const ended = { ready: { status: 'False', reason: 'BinderNoLongerOwner' }, revoke: true }
+        expect(decide(later(answer, {}))).toMatchObject(ended)
+        expect(decide(later(answer, { standIns: [{ ...standIns[0], id: 1003 } as StandIn] }))).toMatchObject(ended)
+      }
+      expect(decide(later(unreachable, {})).requeueAfterMilliseconds).toBe(90_000)
+      expect(nextStatus(later(unreachable, {}), decide(later(unreachable, {})))).toMatchObject({ standIn: dave })
+    })
+
+    test('is answered for by the one who bound it as soon as that one is an owner again, and by nobody when none is', () => {
+      const back = later(answered({ kind: 'owner' }), { standIns })
+      expect(nextStatus(back, decide(back))).not.toHaveProperty('standIn')
+      const lost = later(answered({ kind: 'not-owner', message: 'x' }), { standIns })
+      expect(decide(lost).revoke).toBe(true)
+      expect(nextStatus(lost, decide(lost))).toMatchObject({ ownerLostAt: askedAt.toISOString() })
+      expect(nextStatus(lost, decide(lost))).not.toHaveProperty('standIn')
+    })
   })
 
   const held = nextStatus(facts(found()), decide(facts(found())))

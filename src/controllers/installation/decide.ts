@@ -35,11 +35,18 @@ function confirmation({ answer, object }: Facts): Pick<WantedCondition, 'status'
   const notAsked = answer.kind === 'found' && answer.owner.kind === 'not-due'
   // What was said about the owner still counts.
   if (notAsked && before?.status === 'True') return { status: 'True', reason: before.reason, message: before.message }
-  const ownerUnknown = answer.kind === 'found' && answer.owner.kind === 'not-checkable'
-  const message = ownerUnknown
-    ? 'GitHub confirms the installation; the App may not read members, so the owner was proved on the day of binding only'
-    : 'GitHub confirms the installation and its owner'
-  return { status: 'True', reason: reasons.verified, message }
+  return { status: 'True', reason: reasons.verified, message: confirmed({ answer, object }) }
+}
+
+/** Who answers for it, so that everybody sees when it is not the one who bound it. */
+function confirmed({ answer, object: { spec, status } }: Pick<Facts, 'answer' | 'object'>): string {
+  const owner = answer.kind === 'found' ? answer.owner : undefined
+  if (owner?.kind === 'not-checkable')
+    return 'GitHub confirms the installation; the App may not read members, so the owner was proved on the day of binding only'
+  const standIn = owner?.kind === 'stand-in' ? owner.standIn : owner?.kind === 'not-due' ? status?.standIn : undefined
+  if (standIn === undefined) return 'GitHub confirms the installation and its owner'
+  const { boundBy, account } = spec
+  return `GitHub confirms the installation; ${boundBy.login} (id ${boundBy.id}) does not own ${account.login} any more, ${standIn.login} (id ${standIn.id}) stands in`
 }
 
 /** As verified; but what GitHub confirmed within the last day stays ready while GitHub does not answer. */

@@ -1,6 +1,7 @@
 // What must be known about an Installation: what GitHub answers to the App's own key and, when it is due, whether the person
-// who bound it still owns the account. Writes nothing to the cluster; never throws: a failure to find out is a fact, too.
-import { type Installation, installationReasons } from '../../api/github/installation.ts'
+// who bound it, or one who stands in, owns the account. Writes nothing to the cluster; never throws: a failure to find out is a
+// fact, too.
+import { type Installation, installationReasons, isAnsweredFor } from '../../api/github/installation.ts'
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
@@ -21,7 +22,7 @@ export type GatherDeps = OwnerCheckDeps & {
   readonly ownerChecks: OwnerCheckSchedule
 }
 
-/** Costs no request at rest: a list answers for all. The owner check, when it is due, costs four. */
+/** Costs no request at rest: a list answers for all. The owner check, when due, costs four, and two for each who stands in. */
 export async function gather(deps: GatherDeps, object: Installation): Promise<Facts> {
   const askedAt = deps.clock.now()
   const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
@@ -88,11 +89,14 @@ async function asApp(request: () => Promise<InstallationAnswer>): Promise<Instal
   }
 }
 
-/** At once for a new Installation and after a webhook, later on schedule; never for an Installation that is refused anyway. */
+/**
+ * At once for a new Installation, after a webhook, and when who answered for it stands in no more; later on schedule; never for
+ * an Installation that is refused anyway.
+ */
 function isOwnerCheckDue(deps: GatherDeps, { object, askedAt }: Question, answer: FoundInstallation): boolean {
   if (!holdsWithoutOwner({ object, answer, askedAt })) return false
   const { status } = object
   const checkedAt = status?.ownerLostAt ?? status?.ownerCheckedAt
-  if (checkedAt === undefined || wakeOf(object) !== status?.observedWake) return true
+  if (checkedAt === undefined || wakeOf(object) !== status?.observedWake || !isAnsweredFor(object)) return true
   return deps.ownerChecks.isDue(object, new Date(checkedAt), needsToken(answer.installation))
 }

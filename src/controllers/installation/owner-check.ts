@@ -1,8 +1,9 @@
-// Asks GitHub, as the App, whether the person who bound an account still owns it. For an organisation the App needs the
-// permission `members: read`; the token reads members and nothing in any repository, is audited before it exists, used once and
-// revoked. Logins can pass to another person, so the person is found by id first and every answer is compared by id.
+// Asks GitHub, as the App, whether the person who bound an account owns it, and if not, whether one who stands in does. For an
+// organisation the App needs the permission `members: read`; the token reads members and nothing in any repository, is audited
+// before it exists, used once and revoked. Logins can pass to another person, so each is found by id first and every answer is
+// compared by id. Each person costs two requests, a stranger four.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
-import type { Installation } from '../../api/github/installation.ts'
+import type { Installation, StandIn } from '../../api/github/installation.ts'
 import {
   createOrganizationClient,
   createRepositoryClient,
@@ -10,6 +11,7 @@ import {
   type InstallationFacts,
   type Names,
   notOwner,
+  type Ownership,
   ownership,
 } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -18,9 +20,11 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../services/token-desk/single-use-token.ts'
 
-/** GitHub's answer about the person in `spec.boundBy`. */
+/** GitHub's answer about the person in `spec.boundBy`, and about those who stand in where that one is no owner. */
 export type OwnerAnswer =
   | { readonly kind: 'owner' }
+  /** Who bound the account does not own it any more; this one, who confirmed the same ceiling, does. */
+  | { readonly kind: 'stand-in'; readonly standIn: Pick<StandIn, 'id' | 'login'> }
   | { readonly kind: 'not-owner'; readonly message: string }
   /** The App may not read members: only the proof from the day of binding counts. */
   | { readonly kind: 'not-checkable' }
@@ -57,34 +61,38 @@ export async function checkOwner(deps: OwnerCheckDeps, subject: OwnerSubject): P
     actor: 'sekisho:installation-controller',
     namespace,
     object: `Installation/${namespace}/${name}`,
-    reason: 'does the person who bound the organisation still own it',
+    reason: 'does the person who bound the organisation, or one who stands in, own it',
     installationId,
     permissions: { members: 'read' },
   }
   const answer = await withSingleUseToken(deps, app, {
     request,
     mint: () => app.client.mintOrganizationReader(installationId),
-    use: ({ token }) => membership(deps, subject, token),
+    use: ({ token }) => askAboutOwners(deps, subject, token),
   })
   return answer ?? { kind: 'not-checkable' }
 }
 
-async function membership(deps: OwnerCheckDeps, subject: OwnerSubject, token: SecretString): Promise<OwnerAnswer> {
+async function askAboutOwners(deps: OwnerCheckDeps, subject: OwnerSubject, token: SecretString): Promise<OwnerAnswer> {
   const { app, object, installation } = subject
   const { log, clock, fetch } = deps
   const clientDeps = { endpoints: app.endpoints, token, log, clock, ...defined({ fetch }) }
-  const { boundBy } = object.spec
   const people = createRepositoryClient(clientDeps)
-  const organizations = createOrganizationClient(clientDeps)
-  const { installationId } = object.spec
-  const names = async (organization: string | undefined): Promise<Names> => ({
-    organization: organization ?? (await app.client.installation(installationId))?.account.login,
-    person: (await people.userById(boundBy.id))?.login,
-  })
-  const ids = { organization: installation.account.id, person: boundBy.id }
-  const found = await ownership({ names, membership: organizations.membership }, ids, installation.account.login)
+  const { membership } = createOrganizationClient(clientDeps)
+  const { installationId, boundBy, standIns = [] } = object.spec
+  const { account } = installation
+  const ownershipOf = (person: number): Promise<Ownership> => {
+    const names = async (organization: string | undefined): Promise<Names> => ({
+      organization: organization ?? (await app.client.installation(installationId))?.account.login,
+      person: (await people.userById(person))?.login,
+    })
+    return ownership({ names, membership }, { organization: account.id, person }, account.login)
+  }
+  const found = await ownershipOf(boundBy.id)
   if (found === 'owner') return { kind: 'owner' }
-  const { login } = installation.account
-  const message = `${boundBy.login} (id ${boundBy.id}) ${notOwner[found]} ${login}: another owner takes over the binding on the page of the tenant, or onboards the organisation again`
+  for (const { id, login } of standIns)
+    if ((await ownershipOf(id)) === 'owner') return { kind: 'stand-in', standIn: { id, login } }
+  const nobody = standIns.length === 0 ? '' : ', and nobody who stands in owns it'
+  const message = `${boundBy.login} (id ${boundBy.id}) ${notOwner[found]} ${account.login}${nobody}: another owner takes over the binding on the page of the tenant, or onboards the organisation again`
   return { kind: 'not-owner', message }
 }

@@ -34,12 +34,14 @@ function isOwnerAnswered(answer: Facts['answer']): answer is Extract<Facts['answ
   return answer.kind === 'found' && answer.owner.kind !== 'not-due'
 }
 
-/** One of two times, because the last answer about the owner counts until the next one. */
+/** One of two times, and who answers in place of who bound it: the last answer about the owner counts until the next one. */
 function withOwner(before: Status, answer: Facts['answer'], askedAt: Date): Status {
   if (!isOwnerAnswered(answer)) return before
-  const { ownerCheckedAt, ownerLostAt, ...rest } = before
+  const { ownerCheckedAt, ownerLostAt, standIn, ...rest } = before
+  const { owner } = answer
   const time = askedAt.toISOString()
-  return answer.owner.kind === 'not-owner' ? { ...rest, ownerLostAt: time } : { ...rest, ownerCheckedAt: time }
+  if (owner.kind === 'not-owner') return { ...rest, ownerLostAt: time }
+  return { ...rest, ownerCheckedAt: time, ...(owner.kind === 'stand-in' ? { standIn: owner.standIn } : {}) }
 }
 
 function isDue(verifiedAt: string | undefined, answer: Facts['answer'], now: Date): boolean {

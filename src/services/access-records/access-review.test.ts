@@ -45,6 +45,18 @@ describe('a review', () => {
     })
   })
 
+  test('of who stands in for an Installation is recorded with the digest of what it is to be', () => {
+    const resource = { group: 'github.sekisho.dev', resource: 'installations' }
+    const [oldObject, object] = [
+      { metadata, spec: { app: 'main' } },
+      { metadata, spec: { app: 'main', standIns: [] } },
+    ]
+    expect(recordOf(review({ operation: 'UPDATE', resource, object, oldObject }))).toMatchObject({
+      object: 'Installation/acme/read-shop',
+      details: { operation: 'UPDATE', specDigest: specDigest(object.spec) },
+    })
+  })
+
   test.each<readonly [string, object]>([
     ['a dry run', { ...deletion, dryRun: true }],
     ['an object that is ending already', { ...deletion, oldObject: { metadata: { ...metadata, deletionTimestamp: 'x' } } }],

@@ -72,6 +72,11 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
     { installation: { ...installationObject, status: { conditions: [ready('False')] } } },
   ],
   [
+    'who answered for the Installation does not stand in any more',
+    'InstallationNotReady',
+    { installation: { ...installationObject, status: { conditions: [ready()], standIn: { id: 1002, login: 'dave' } } } },
+  ],
+  [
     'the Installation is another one',
     'InstallationNotReady',
     { installation: { ...installationObject, metadata: { ...installationObject.metadata, namespace: 'globex' } } },
@@ -131,6 +136,17 @@ describe('the checks of the token desk', () => {
   test('each are the first to refuse a case here', () => {
     const first = refusals.map(([, , change]) => checks.find(check => check({ ...facts, ...change }) !== undefined))
     expect(checks.filter(check => !first.includes(check)).map(({ name }) => name)).toEqual([])
+  })
+
+  test('admit a subject while another person comes to stand in for the binding', () => {
+    const standIns = [
+      { id: 1002, login: 'dave', proof: { method: 'OrganizationOwner' as const, provedAt: '2026-01-01T00:00:00Z' } },
+    ]
+    const { metadata, status } = installationObject
+    const changed = { ...installationObject, metadata: { ...metadata, generation: 2 }, spec: { ...spec, standIns } }
+    expect(admit({ ...facts, installation: changed })).toHaveProperty('admitted')
+    const answered = { ...changed, status: { ...status, standIn: { id: 1002, login: 'dave' } } }
+    expect(admit({ ...facts, installation: answered })).toHaveProperty('admitted')
   })
 
   test('admit metadata: read under every ceiling, and all repositories under the ceiling All', () => {

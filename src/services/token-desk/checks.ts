@@ -2,7 +2,7 @@
 // admitted only when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes disclose
 // less to a workload.
 import { application } from '../../api/apps/application.ts'
-import type { Installation } from '../../api/github/installation.ts'
+import { type Installation, isAnsweredFor } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
@@ -111,11 +111,14 @@ const deliveryIsTheOneNamed: DeskCheck = ({ grant, delivery }) =>
     ? undefined
     : { reason: 'OtherDelivery', message: `the delivery of the grant is ${grant?.spec.delivery}, not ${delivery}` }
 
-/** Verified now, and not being deleted. */
-export function isReadyNow({ metadata, status }: Installation): boolean {
-  const ready = findCondition(status?.conditions, 'Ready')
-  const current = ready?.status === 'True' && ready.observedGeneration === metadata.generation
-  return current && metadata.deletionTimestamp === undefined
+/**
+ * Verified now, and not being deleted. Of its spec only the stand-ins can change, so a newer generation is the same binding; but
+ * who answered for it has to stand in still.
+ */
+export function isReadyNow(installation: Installation): boolean {
+  const { metadata, status } = installation
+  const isReady = findCondition(status?.conditions, 'Ready')?.status === 'True'
+  return isReady && isAnsweredFor(installation) && metadata.deletionTimestamp === undefined
 }
 
 /** Stops a token of an Installation that is not the grant's own, is being deleted, or is not verified now. */

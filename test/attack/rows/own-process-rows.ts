@@ -4,6 +4,7 @@ import { admission, broker, controllers, dave } from '../identities.ts'
 import { installation, namespace, repositoryGrant, secret, tenant, tenantLabel } from '../objects.ts'
 import { tokenOf, tokenRequest } from './access-rows.ts'
 import { redirect } from './ingress-rows.ts'
+import { standingIn } from './installation-rows.ts'
 import { expecting, ownerOf, type Row } from './row.ts'
 
 const acme = '/api/v1/namespaces/acme'
@@ -30,6 +31,7 @@ const secrets = expecting('reserved-secrets')
 export const ownProcessRows: readonly Row[] = [
   ...[controllers, admission].flatMap(as => [
     writers.post(`${as.user} creates an Installation`, as, installations, installation({ name: 'mine' })),
+    writers.patch(`${as.user} lets dave stand in for a binding`, as, `${installations}/github`, standingIn),
     expecting('tenant-writers').post(`${as.user} creates a Tenant`, as, tenants, tenant('mine')),
     expecting('tenant-writers').remove(`${as.user} deletes a Tenant`, as, `${tenants}/acme`),
   ]),
@@ -52,6 +54,16 @@ export const ownProcessRows: readonly Row[] = [
       namespace('new', tenantLabel),
     ),
   ]),
+  writers.patch('the broker labels an Installation', broker, `${installations}/github`, { metadata: { labels: { a: 'b' } } }),
+  writers.patch('the broker gives an Installation an owner', broker, `${installations}/github`, {
+    metadata: { ownerReferences: [ownerOf('v1', 'ConfigMap')] },
+  }),
+  expecting('installation-writers', 'kind-finalizers').patch(
+    'the broker removes the finalizer of an Installation',
+    broker,
+    `${installations}/github`,
+    { metadata: { finalizers: [] } },
+  ),
   ...[broker, admission].map(as =>
     expecting('platform-account-tokens').post(
       `${as.user} asks for a token of the account without rights`,

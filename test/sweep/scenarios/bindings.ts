@@ -15,7 +15,7 @@ export const dave = userSubject(host, people.dave)
 
 const ceiling = { contents: 'read', deployments: 'write', pull_requests: 'write', statuses: 'write' } as const
 
-export function applyInstallation(environment: Environment): Promise<void> {
+export function applyInstallation(environment: Environment, changes: object = {}): Promise<void> {
   const { organization, installed } = environment.account
   const spec = {
     app: environment.appName,
@@ -24,6 +24,7 @@ export function applyInstallation(environment: Environment): Promise<void> {
     boundBy: { id: people.olivia, login: 'olivia' },
     proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
     ceiling: { repositories: 'All', permissions: ceiling },
+    ...changes,
   }
   return environment.apply(installation, 'github', { spec })
 }

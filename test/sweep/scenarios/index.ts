@@ -16,7 +16,7 @@ import { grantPolicyScenario } from './grant-policy.ts'
 import { grantInSecret } from './grant-secret.ts'
 import { haltLifting, haltScenario } from './halt.ts'
 import { haltedPersonScenario } from './halted-person.ts'
-import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
+import { installationDeletion, installationScenario, installationStandIn, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { previewApprovalScenario } from './preview-approval.ts'
 import { previewApprovalByCommandLine, previewApprovalOnPage } from './preview-approval-by-person.ts'
@@ -65,6 +65,7 @@ export const scenarios: readonly Scenario[] = [
   githubReportOfRemoteSync,
   tenantScenario,
   installationSuspension,
+  installationStandIn,
   installationDeletion,
   haltScenario,
   haltedPersonScenario,

@@ -12,6 +12,21 @@ const aboutOwner = {
   accountLogin: 'The login of the account at that time.',
 } as const
 
+const installation = '`Installation/<namespace>/<name>`'
+const installationAsItWas =
+  'The API server refused it: the Installation is as it was, or as somebody else has changed it meanwhile.'
+const aboutStandIn = {
+  uid: 'The UID of the Installation.',
+  login: aboutOwner.login,
+  standIn: 'Who stands in, as `github|<host>|<numeric user id>`.',
+  standInLogin: 'The login of that person when the proof was given.',
+  boundBy: 'Who bound the Installation, as `github|<host>|<numeric user id>`.',
+  host: aboutGitHub.host,
+  accountId: aboutGitHub.accountId,
+  accountLogin: 'The login of the account at that time.',
+  installationId: aboutGitHub.installationId,
+} as const
+
 export const ownerAuditEvents = {
   'tenant.roles-changed': {
     description:
@@ -38,5 +53,32 @@ export const ownerAuditEvents = {
     object,
     outcomes: { allowed: 'The person proved to be an owner and typed the name; the Tenant is deleted.', denied: notOwner },
     details: aboutOwner,
+  },
+  'installation.stand-in-added': {
+    description:
+      'Another owner of the account confirmed the binding with its ceiling: it holds also when the person who bound it leaves. Recorded before the Installation is changed.',
+    actor,
+    object: installation,
+    outcomes: {
+      allowed: 'The reason has how ownership was proved, and when.',
+      failed: installationAsItWas,
+    },
+    details: {
+      ...aboutStandIn,
+      repositories: '`All` or `Selected`: the repositories in the ceiling that was confirmed.',
+      permissions: 'Permission → level in that ceiling.',
+      ceilingDigest: 'SHA-256 of the canonical JSON of that ceiling.',
+    },
+  },
+  'installation.stand-in-removed': {
+    description: 'Somebody who stood in for a binding does so no more. Recorded before the Installation is changed.',
+    actor,
+    object: installation,
+    outcomes: {
+      allowed: 'The person withdrew, or an owner of the account took the person away.',
+      denied: notOwner,
+      failed: installationAsItWas,
+    },
+    details: aboutStandIn,
   },
 } as const satisfies Readonly<Record<string, AuditEvent>>

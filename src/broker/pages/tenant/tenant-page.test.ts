@@ -9,6 +9,7 @@ import type { Installation } from '../../../api/github/installation.ts'
 import type { Bucket } from '../../../api/services/bucket.ts'
 import type { ServiceInstance } from '../../../api/services/service-instance.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
+import { bindingDigest } from '../../owners/stand-in-checks.ts'
 import { noAccess, type TenantAccess } from '../../tenants/access.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { choiceIn, everything as everyChoice } from '../state/choice.ts'
@@ -320,6 +321,66 @@ test('an App of the pool is offered until it is bound within the present ceiling
   expect(offers(named)).toBe(true)
   expect(offers(named, one('github-second', 'second', { contents: 'read' }))).toBe(false)
   expect(offers(named, one('github-second', 'second', { contents: 'write' }))).toBe(true)
+})
+
+describe('who answers for the binding', () => {
+  const proof = { method: 'OrganizationOwner' as const, provedAt: '2026-01-02T00:00:00Z' }
+  const binding = (change: Partial<Installation['spec']> = {}, status: Installation['status'] = { conditions: ready as never }) =>
+    ({
+      metadata: { name: 'github', namespace: 'acme', uid: 'u' },
+      spec: {
+        ...{ app: 'main', installationId: 77, boundBy: { id: 2, login: 'gary' }, proof },
+        account: { host: 'github.com', id: 7, login: 'acme', type: 'Organization' },
+        ceiling: { repositories: 'Selected', repositoryIds: [1, 2], permissions: { contents: 'read' } },
+        ...change,
+      },
+      status,
+    }) as unknown as Installation
+  const text = (installation: Installation, change: Partial<TenantView> = {}) =>
+    shown({ role: 'admin', installations: [installation], ...change })
+  const olivia = { id: 1, login: 'olivia', proof }
+  const noah = { id: 3, login: 'noah', proof }
+
+  test('an admin who did not bind it is told what happens and what is confirmed, and asked to stand in', () => {
+    const asked = text(binding())
+    expect(asked).toContain('When gary no longer owns it and nobody stands in, every grant stops')
+    expect(asked).toContain('2 selected repositories with contents: read')
+    expect(asked).toContain('<button>Stand in for gary</button>')
+    expect(asked).toContain(`name="shown" value="${bindingDigest([binding()])}"`)
+    expect(text(binding(), { role: 'developer' })).not.toContain('Stand in')
+    expect(text(binding({ boundBy: { id: 1, login: 'olivia' } }))).not.toContain('Stand in')
+    const user = tenant('acme', ready)
+    Object.assign(user.spec.account, { type: 'User' })
+    expect(text(binding(), { tenant: user })).not.toContain('Stand in')
+  })
+
+  test('who stands in is named, may be withdrawn, and is asked no more', () => {
+    const listed = text(binding({ standIns: [noah, olivia] }))
+    for (const login of ['noah', 'olivia']) expect(listed).toContain(`<button>Withdraw ${login}</button>`)
+    expect(listed).toContain('name="person" value="3"')
+    expect(listed).not.toContain('Stand in for gary')
+    expect(text(binding({ standIns: [noah] }))).toContain('Stand in for gary')
+  })
+
+  test('an Installation of another App that was bound later is asked about again', () => {
+    const second = { ...binding(), metadata: { name: 'github-second', namespace: 'acme', uid: 'v' } }
+    const view = { installations: [second, binding({ standIns: [olivia] })] }
+    expect(text(binding(), view)).toContain('Stand in for gary')
+  })
+
+  test('when gary left, who stands in is said with the take-over; when nobody does, only that is left', () => {
+    const stands = text(binding({ standIns: [noah] }, { conditions: ready as never, standIn: { id: 3, login: 'noah' } }))
+    expect(stands).toContain('noah stands in for gary, who does not own acme any more')
+    expect(stands).toContain('Take over the binding')
+    const lost = text(binding({}, { conditions: [condition('False', 'BinderNoLongerOwner')] as never }))
+    expect(lost).toContain('Take over the binding')
+    expect(lost).not.toContain('Stand in')
+  })
+
+  test('what is in logins is text', () => {
+    const listed = text(binding({ boundBy: { id: 2, login: hostile }, standIns: [{ ...noah, login: hostile }] }))
+    expect(listed.match(/<script/g)).toHaveLength(1)
+  })
 })
 
 test('while GitHub does not answer, only what the Tenant says is shown', () => {

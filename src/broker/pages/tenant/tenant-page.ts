@@ -1,11 +1,12 @@
 // One tenant as one person sees it: what waits for approval, what runs, what is built, and the state of the tenant itself.
 // Pure. A section is there exactly when the view has its part, which RBAC decided.
-import { type Installation, installationReasons } from '../../../api/github/installation.ts'
+import type { Installation } from '../../../api/github/installation.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { installationName } from '../../onboarding/desired.ts'
 import { isBindingOf, type OtherApp } from '../../owners/bind-app.ts'
+import { isOwnerLost } from '../../owners/stand-in-checks.ts'
 import type { Person } from '../../sessions.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { kubectlSteps } from '../home.ts'
@@ -19,6 +20,7 @@ import { waitingGrantsSection } from './grants.ts'
 import { previewsOf, previewsSection, waitingSection } from './previews.ts'
 import { applicationsSection, buildsSection, type Place, remoteSyncsSection, section, tenantPath } from './sections.ts'
 import { servicesSection } from './services.ts'
+import { standInsPart, takeOverForm } from './stand-ins.ts'
 
 type Options = {
   readonly person: Person
@@ -45,10 +47,6 @@ function stateRow(name: string, object: Installation | Tenant): StateRow {
 
 const pendingRow: StateRow = ['Installation', signed('progress', 'Pending'), 'waiting until the namespace is created']
 
-function isOwnerLost({ status }: Installation): boolean {
-  return readyCondition(status?.conditions)?.reason === installationReasons.ownerLost
-}
-
 /** For owners: the Apps of the pool on the account that no present owner has bound as the account is bound now. */
 function bindAppForms(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
   const { account, namespace } = tenant.spec
@@ -63,14 +61,6 @@ function bindAppForms(person: Person, { tenant, role, installations = [] }: Tena
       html`<form method="post" action="${tenantPath(namespace)}/apps">${formSecret(person)}<input type="hidden" name="app" value="${app}"><p>The App ${app} is installed on ${account.login}, too. Tokens of workloads can share its rate limit: <button>Bind the App ${app}</button></p></form>`,
   )
   return html`${forms}`
-}
-
-/** For owners, when the one who bound the account is none any more. Who is one is asked of GitHub when it is pressed. */
-function takeOverForm(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
-  const { account, namespace } = tenant.spec
-  const isLost = installations.some(one => one.metadata.name === installationName && isOwnerLost(one))
-  if (role !== 'admin' || !isLost) return undefined
-  return html`<form method="post" action="${tenantPath(namespace)}/binding">${formSecret(person)}<p>An owner of ${account.login} puts this right: <button>Take over the binding</button></p></form>`
 }
 
 /** Of the Tenant for its people and whoever may read it, of Installations for whoever may list them. */
@@ -88,7 +78,7 @@ function stateSection(person: Person, view: TenantView): Html | undefined {
   return section(
     'state',
     'State',
-    html`${facts(all, 'Whether the tenant can be used.')}${takeOverForm(person, view)}${bindAppForms(person, view)}`,
+    html`${facts(all, 'Whether the tenant can be used.')}${takeOverForm(person, view)}${standInsPart(person, view)}${bindAppForms(person, view)}`,
   )
 }
 

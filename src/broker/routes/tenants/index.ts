@@ -16,6 +16,7 @@ import { type Identities, orByName } from './identities.ts'
 import { registerOffboardPage } from './offboard.ts'
 import { registerPreviewPages } from './previews.ts'
 import { registerRolesPage } from './roles.ts'
+import { registerStandIn } from './stand-in.ts'
 import { registerTenantPage } from './tenant.ts'
 
 /** Every page of a tenant, and the forms on them. */
@@ -29,6 +30,7 @@ export function registerTenants(server: WebServer, context: BrokerContext, ident
   registerGrantPages(server, context, readerOf)
   registerBinding(server, context, identityOf)
   registerApps(server, context, identityOf)
+  registerStandIn(server, context, identityOf)
   registerRolesPage(server, context, identityOf)
   registerOffboardPage(server, context, identityOf)
 }

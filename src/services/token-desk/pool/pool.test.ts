@@ -241,8 +241,8 @@ describe('who is no sibling, though nothing is left to the one that is named', (
     ['one whose permissions are not known', sibling({}, { status: installationObject.status ?? {} })],
     ['one that is not ready', sibling({}, { status: { ...named.status, conditions: [ready('False')] } })],
     [
-      'one whose readiness is about an earlier spec',
-      sibling({}, { status: { ...named.status, conditions: [ready('True', 0)] } }),
+      'one for which somebody answered who does not stand in any more',
+      sibling({}, { status: { ...named.status, standIn: { id: 1002, login: 'dave' } } }),
     ],
     ['one that is being deleted', sibling({}, ending)],
     ['an App without a pool', sibling({ app: 'third' }), { third: {} }],
