@@ -1,4 +1,4 @@
-// What only owners of an account do on pages of its tenant: roles, its end, its binding. By people who do not own acme, and by
+// What only owners of an account do on pages of its tenant: roles, its end, its binding, who stands in. By people who do not own acme, and by
 // gary with the forms of his own tenant. Nothing is ended or changed if a wall is missing: the name that is typed is wrong, and
 // the generation is of a version long gone; either is looked at after the person was.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
@@ -14,7 +14,7 @@ type Sent = {
   readonly name: string
   readonly as: PersonActor
   readonly tenant: string
-  readonly page: 'roles' | 'offboard' | 'binding'
+  readonly page: 'roles' | 'offboard' | 'binding' | 'stand-in' | 'stand-in/withdraw'
   readonly form: Form
   readonly judge: (status: number, text: string) => Verdict
 }
@@ -22,6 +22,9 @@ type Sent = {
 /** Of acme as GitHub's stand-in has them. */
 const team = '3001'
 const oldGeneration = '1'
+const olivia = '1001'
+/** Of a page that nobody was shown. */
+const shown = 'a'.repeat(64)
 
 /** What the person is comes first: a page that found fault with the form alone let somebody in who is no owner. */
 const notOwner = (status: number, text: string): Verdict =>
@@ -72,6 +75,8 @@ async function asNoOwner(world: World): Promise<readonly Attempt[]> {
     { name: 'takes a role of acme away', page: 'roles', form: { ...roles, team, role: 'none' } },
     { name: 'ends acme', page: 'offboard', form: { uid, name: 'not-its-name' } },
     { name: 'takes over the binding of acme', page: 'binding', form: {} },
+    { name: 'stands in for the binding of acme', page: 'stand-in', form: { shown } },
+    { name: 'takes olivia away from who stands in', page: 'stand-in/withdraw', form: { person: olivia } },
   ]
   const send1 = (as: PersonActor, form: (typeof forms)[number]) =>
     send(world, { ...form, as, tenant: tenantNamespace, judge: notOwner })
@@ -89,6 +94,7 @@ async function asOwner(world: World): Promise<readonly Attempt[]> {
   const own = { as: 'gary', tenant: neighbourNamespace, judge: notAllowed } as const
   const change = (name: string, form: Form) =>
     send(world, { ...own, name, page: 'roles', form: { uid, generation, role: 'viewer', ...form } })
+  const stand = (name: string, form: Form) => send(world, { ...own, name, page: 'stand-in', form })
   const end = (name: string, form: Form) => send(world, { ...own, name, page: 'offboard', form: { uid, ...form } })
   return [
     change('gives a role in globex to a team of acme', { team, role: 'admin' }),
@@ -101,6 +107,9 @@ async function asOwner(world: World): Promise<readonly Attempt[]> {
     change('names a team beyond all numbers', { team: '9'.repeat(20) }),
     change('sends roles without the form’s secret', { csrf: '' }),
     change('sends roles with the secret of noah', { csrf: await formSecret(world, 'noah') }),
+    stand('stands in for what no page showed', { shown }),
+    stand('stands in for anything', { shown: '' }),
+    stand('stands in without the form’s secret', { shown, csrf: '' }),
     end('ends globex under another name', { name: tenantNamespace }),
     end('ends globex with the uid of acme', { uid: acme.uid, name: neighbourNamespace }),
     end('ends globex without the form’s secret', { csrf: '', name: neighbourNamespace }),
