@@ -267,7 +267,7 @@ module.exports = {
       from: {
         path: '^(src|dev|test)',
         pathNot:
-          '^(src/(object-store|data-services/adapters/s3)/|test/integration/(bucket-store|buckets|preview-services)[.]test|test/sweep/environment/tenants-store[.]ts|test/bench/(services/(servers|pods)|previews/own-services)[.]ts)',
+          '^(src/(object-store|data-services/adapters/s3)/|test/integration/(bucket-(store|lifecycle)|buckets|preview-services)[.]test|test/sweep/environment/tenants-store[.]ts|test/bench/(services/(servers|pods)|previews/own-services)[.]ts)',
       },
       to: { path: 'node_modules/@(aws-sdk|smithy)/' },
     },

@@ -39,7 +39,7 @@ export async function openBareProcess({ name, settings, onStop }: BareProcessOpt
   const metrics = prometheusRegistry({ process: name })
   let checks: ReadinessChecks = { started: () => false }
   const address = { host: settings.healthAddress, port: settings.healthPort }
-  const health = await createHealthServer({ log, metrics, address, checks: () => checks })
+  const health = createHealthServer({ log, metrics, address, checks: () => checks })
   await health.start()
   onStop(health.stop)
   return {

@@ -2,9 +2,8 @@
 // bounds what requests occupy together before anything of them is read, and answers errors as server.ts does.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { AppError } from '../lib/errors.ts'
-import { createNodeServer, type NodeServerOptions } from './connections/node-server.ts'
+import { createNodeServer, endServer, listenOn, type NodeServerOptions } from './connections/node-server.ts'
 import { errorAnswer } from './error-answer.ts'
 
 /** The whole body, and how long ago the head of its request arrived. Returns JSON; what it throws becomes the answer. */
@@ -133,23 +132,14 @@ export function createPostServer(options: PostServerOptions): PostServer {
     }
   }
 
-  const { server, guard } = createNodeServer(listener, { patience: patienceWithApiServers, ...options })
+  const node = createNodeServer(listener, { patience: patienceWithApiServers, ...options })
   return {
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(port, host, () => {
-          server.off('error', reject)
-          // A server that listens on a host and a port has an address of this form.
-          resolve((server.address() as AddressInfo).port)
-        })
-      }),
+    listen: address => listenOn(node, address),
     close() {
-      guard.endSilent()
-      closed ??= new Promise((resolve, reject) => server.close(error => (error === undefined ? resolve() : reject(error))))
+      closed ??= endServer(node)
       return closed
     },
-    closeAllConnections: () => server.closeAllConnections(),
+    closeAllConnections: () => node.server.closeAllConnections(),
   }
 }
 

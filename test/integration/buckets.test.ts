@@ -15,6 +15,9 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { ServicesWorld } from '../../dev/attack/data/credential.ts'
+import { dropKept, leaveThemAll } from '../../dev/attack/data/kept-buckets.ts'
+import { createHttp } from '../../dev/attack/world/http.ts'
 import { startVersitygw, type TestStore } from '../../dev/versitygw/start-versitygw.ts'
 import { events as coreEvents, secrets } from '../../src/api/builtin/index.ts'
 import { bucket } from '../../src/api/services/bucket.ts'
@@ -24,6 +27,7 @@ import { serviceInstance } from '../../src/api/services/service-instance.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { ensureBucket, removeBucket } from '../../src/data-services/adapters/s3/buckets.ts'
 import { recordKept } from '../../src/data-services/adapters/s3/kept.ts'
+import { probeName } from '../../src/data-services/adapters/s3/names.ts'
 import { connectStore, type Store, type StoreKey } from '../../src/data-services/adapters/s3/store.ts'
 import { liveUsers } from '../../src/data-services/adapters/s3/users.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
@@ -32,6 +36,7 @@ import { SecretString } from '../../src/lib/secret-string.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { withDataServices } from '../fixtures/data-services-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { provisionedService } from '../fixtures/provisioned-service.ts'
 
 const minute = 60_000
@@ -339,6 +344,26 @@ describe('in a shared store', () => {
     expect((await on.bucketReady()).status?.bucket).toBe(name)
     expect(await recordKept(ofClass, first, 10)).toBe(true)
     for (const one of left) await removeBucket(ofClass, { ...one, empty: true, wasComplete: true })
+  })
+
+  test('of twelve full buckets whose Buckets are deleted at once, a tenant leaves ten, as the attack has it', async () => {
+    const on = await running()
+    const admin = await testAdmin()
+    const world: ServicesWorld = {
+      admin,
+      journal: { note: async () => undefined, all: () => [], clear: async () => undefined },
+      async api(_actor, method, path, { json, contentType } = {}) {
+        const { status, body } = await admin.request(method, path, json, contentType)
+        return { status, text: JSON.stringify(body) }
+      },
+    }
+    const openHttp = () => createHttp('', () => undefined)
+    const scene = { world, openHttp, serviceClass: on.namespace, namespace: on.namespace }
+    expect(await leaveThemAll(scene)).toMatchObject({ outcome: 'stopped', by: 'bound' })
+    await dropKept(scene)
+    const own = probeName((await on.classReady()).metadata.uid ?? '')
+    const { Contents = [] } = await asAdmin(s3 => s3.send(new ListObjectsV2Command({ Bucket: own, Prefix: 'kept/' })))
+    expect(Contents).toEqual([])
   })
 
   test('what somebody changed in the store is put back, and an Event says so; what the Bucket asks for anew is none', async () => {

@@ -4,6 +4,7 @@ import { stopped } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 import { bucketPathAttempts } from './bucket-paths.ts'
 import { classOf, type ServiceType } from './credential.ts'
+import { keptBucketAttempts } from './kept-buckets.ts'
 import { lockAttempts } from './locks.ts'
 
 type Attempts = (world: World, serviceClass: string) => Promise<readonly Attempt[]>
@@ -27,6 +28,15 @@ export const dataServiceAttacks: readonly Attack[] = [
       'Deletes objects whose names are paths into the bucket of acme, and lists, fills and aborts uploads whose ids are such paths.',
     expected: ['data service', 'absent'],
     attempts: onServer('bucket', bucketPathAttempts),
+  },
+  {
+    name: 'data/kept-buckets',
+    as: 'gary, admin of globex',
+    against: 'the room in the store that all tenants share',
+    tries: 'Fills more buckets than it may leave behind, and deletes their Buckets at once with `Keep`.',
+    expected: ['bound', 'absent'],
+    form: 'long',
+    attempts: onServer('bucket', keptBucketAttempts),
   },
   {
     name: 'data/locks',

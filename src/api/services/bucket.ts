@@ -4,11 +4,14 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel, nameIsLabel, timestamp } from '../schema/fields.ts'
 import { bytes } from '../schema/quantity.ts'
-import { choice, flag, integer, list, object, optional, text } from '../schema/schema.ts'
+import { choice, flag, integer, list, object, optional, type Rule, text } from '../schema/schema.ts'
 import { offerReasons } from './offer-reasons.ts'
 
 /** RFC 7230 §3.2.6, in lower and upper case; `*` alone is every header. */
 const headerName = '^([A-Za-z0-9-]{1,128}|[*])$'
+
+/** As that of a binding, but it need not end with a slash. */
+const keyPrefix = '^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?$'
 
 const reasons = defineReasons(
   {
@@ -92,6 +95,59 @@ export const versioningField = flag({
     'Whether the store keeps former versions of objects. When omitted it stays as it is, at first off; `false` ends it for new versions. The store must have the capability.',
 })
 
+const days = (description: string) => integer({ description, min: 1, max: 3650 })
+
+/** `spec.lifecycle`, and of a preview's own bucket. */
+export const lifecycleField = list(
+  object(
+    {
+      prefix: optional(
+        text({
+          description:
+            'With what the names of the objects begin that the rule is about, such as `tmp/`. Every object when omitted.',
+          max: 128,
+          pattern: keyPrefix,
+        }),
+      ),
+      expireAfterDays: optional(
+        days(
+          'After how many days an object is deleted. With versions it becomes a former version, which takes space until it is deleted, too.',
+        ),
+      ),
+      expireFormerVersionsAfterDays: optional(
+        days('After how many days a former version is deleted, counted from when it became one. Needs `versioning`.'),
+      ),
+      abortUploadsAfterDays: optional(
+        days('After how many days an upload in parts that nobody has finished is ended, and its parts are deleted.'),
+      ),
+    },
+    {
+      description: 'One rule.',
+      rules: [
+        {
+          rule: 'has(self.expireAfterDays) || has(self.expireFormerVersionsAfterDays) || has(self.abortUploadsAfterDays)',
+          message: 'set expireAfterDays, expireFormerVersionsAfterDays or abortUploadsAfterDays',
+          reason: 'FieldValueRequired',
+        },
+      ],
+    },
+  ),
+  {
+    description:
+      'What the store deletes by age, without asking anybody, also while nothing uses the bucket and after this object was deleted with `Keep`. None when omitted; what is taken out ends. The store must have the capability.',
+    max: 10,
+  },
+)
+
+/** Of an object that has `lifecycle` and `versioning`. */
+export const lifecycleRule: Rule = {
+  rule: '!has(self.lifecycle) || has(self.versioning) || !self.lifecycle.exists(r, has(r.expireFormerVersionsAfterDays))',
+  message:
+    'expireFormerVersionsAfterDays needs versioning: set it to true, or to false for former versions that the bucket kept before',
+  fieldPath: '.lifecycle',
+  reason: 'FieldValueInvalid',
+}
+
 export const bucket = defineKind({
   group: 'services',
   kind: 'Bucket',
@@ -133,6 +189,7 @@ export const bucket = defineKind({
       ),
       versioning: optional(versioningField),
       cors: optional(corsField),
+      lifecycle: optional(lifecycleField),
       whenDeleted: choice(['Keep', 'Delete'], {
         description:
           'What happens to the bucket when this object is deleted. `Keep`: one that has objects stays in the store without a credential, and a Bucket of the same name in this namespace finds it again; an empty one is deleted. `Delete`: it is deleted, too.',
@@ -159,6 +216,7 @@ export const bucket = defineKind({
           fieldPath: '.name',
           reason: 'FieldValueForbidden',
         },
+        lifecycleRule,
       ],
     },
   ),

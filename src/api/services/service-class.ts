@@ -224,7 +224,7 @@ export const serviceClass = defineKind({
         {
           versioning: flag({ description: 'Whether it keeps former versions of objects.' }),
           cors: flag({ description: 'Whether it answers browsers (`spec.cors` of a Bucket).' }),
-          lifecycle: flag({ description: 'Whether it deletes objects by age. The platform does not use it yet.' }),
+          lifecycle: flag({ description: 'Whether it deletes objects by age (`spec.lifecycle` of a Bucket).' }),
         },
         { description: 'Of type `bucket`: what the store has, as the platform tried it.' },
       ),

@@ -103,11 +103,12 @@ test('a bucket of its own goes with all objects in it, and is as the template sa
   const { template } = pipeline().spec
   const use = { name: 'pictures', bucket: 'shared', access: 'WriteOnly' as const, prefix: 'in/' }
   const cors = [{ origins: ['*'], methods: ['PUT' as const] }]
-  const services = [{ name: 'pictures', class: 'bucket', parameters: { bucket: { cors, versioning: true } } }]
+  const lifecycle = [{ prefix: 'in/', expireAfterDays: 7 }]
+  const services = [{ name: 'pictures', class: 'bucket', parameters: { bucket: { cors, versioning: true, lifecycle } } }]
   const given = facts({}, { template: { ...template, application: { ...template.application, services: [use] }, services } })
   const [own, ...others] = desiredServices(given)
   expect([own?.kind, own?.manifest.kind, others]).toEqual(['Bucket', 'Bucket', []])
-  const spec = { class: 'bucket', cors, versioning: true, emptyWhenDeleted: true, whenDeleted: 'Delete' }
+  const spec = { class: 'bucket', cors, versioning: true, lifecycle, emptyWhenDeleted: true, whenDeleted: 'Delete' }
   expect(own?.manifest.spec).toEqual(spec)
   expect(desiredApplication(given).spec['services']).toEqual([{ ...use, bucket: own?.manifest.metadata.name }])
 })

@@ -111,10 +111,28 @@ test.each<[string, Changes, string]>([
     'CapabilityMissing',
   ],
   ['rules for browsers that the store does not have', { spec: { cors: [{}] }, capabilities: {} }, 'CapabilityMissing'],
+  [
+    'rules by age that the store does not have',
+    { spec: { lifecycle: [{ expireAfterDays: 1 }] }, capabilities: { versioning: true, cors: true } },
+    'CapabilityMissing',
+  ],
+  [
+    'rules about versions that the store does not keep',
+    { spec: { versioning: false, lifecycle: [{ expireFormerVersionsAfterDays: 1 }] }, capabilities: { lifecycle: true } },
+    'CapabilityMissing',
+  ],
 ])('%s: refused', (_, changes, reason) => {
   expect(decided(changes)).toMatchObject({ kind: 'refused', reason })
 })
 
 test('no versions and no rules need nothing of the store', () => {
-  expect(decided({ spec: { versioning: false, cors: [] }, capabilities: {} })).toMatchObject({ kind: 'keep' })
+  expect(decided({ spec: { versioning: false, cors: [], lifecycle: [] }, capabilities: {} })).toMatchObject({ kind: 'keep' })
+  const lifecycle = [{ prefix: 'tmp/', expireAfterDays: 1, abortUploadsAfterDays: 1 }]
+  expect(decided({ spec: { lifecycle }, capabilities: { lifecycle: true } })).toMatchObject({ kind: 'keep' })
+})
+
+test('what the store does not have is named by its fields, with the cure', () => {
+  const spec = { versioning: true, cors: [{}], lifecycle: [{ expireAfterDays: 1 }] }
+  const message = 'spec.versioning, spec.cors, spec.lifecycle: the store of ServiceClass c does not have it: leave it out'
+  expect(decided({ spec, capabilities: {} })).toMatchObject({ message })
 })

@@ -65,10 +65,13 @@ function heldName(bucket: Bucket, { metadata, spec }: ServiceClass, namesakes: F
 
 /** What the spec asks for and the store does not have. */
 function lack({ spec }: Bucket, { metadata, status }: ServiceClass): Refusal | undefined {
-  const { versioning = false, cors = false } = status?.capabilities ?? {}
+  const { versioning = false, cors = false, lifecycle = false } = status?.capabilities ?? {}
+  const rules = spec.lifecycle ?? []
+  const needsVersions = rules.some(({ expireFormerVersionsAfterDays }) => expireFormerVersionsAfterDays !== undefined)
   const asked = [
     ...(spec.versioning === true && !versioning ? ['versioning'] : []),
     ...((spec.cors ?? []).length > 0 && !cors ? ['cors'] : []),
+    ...(rules.length > 0 && !(lifecycle && (versioning || !needsVersions)) ? ['lifecycle'] : []),
   ]
   if (asked.length === 0) return undefined
   return {

@@ -85,7 +85,8 @@ async function provision(
   const { store, endpoint, region } = opened
   try {
     const changed: BucketSetting[] = []
-    const wanted = { name, owner, versioning: spec.versioning, cors: spec.cors }
+    const { versioning, cors, lifecycle } = spec
+    const wanted = { name, owner, versioning, cors, lifecycle }
     const ensured = await ensureBucket(store, wanted, mayCreate, setting => changed.push(setting))
     if (changed.length > 0 && isSettled(bucket)) events.record(bucket, putBack(name, changed))
     const lost = lostRefusal(ensured, name)

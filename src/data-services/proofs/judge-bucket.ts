@@ -47,6 +47,7 @@ const never = {
   writePolicy: 'write the policy of its bucket',
   writeAcl: 'write who may use its bucket',
   writeTags: 'write the tags of its bucket',
+  writeLifecycle: 'write the lifecycle rules of its bucket',
   listUsers: 'list the users of the store',
   listKeys: 'list keys',
   makeKey: 'make a key',

@@ -3,6 +3,7 @@
 import { constants } from 'node:crypto'
 import { createServer as createHttpServer, type Server as HttpServer, type RequestListener, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -39,6 +40,27 @@ export function createNodeServer(listener: RequestListener, options: NodeServerO
   const server = unguarded(listener, options)
   const proxies = proxyProtocol ? { proxies: trustedProxies ?? parseAddressList('') } : {}
   return { server, guard: guardConnections(server, { ...connections, ...proxies }) }
+}
+
+/** Resolves to the port, which the system chooses for port 0. */
+export function listenOn(
+  { server }: NodeServer,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      // A server that listens on a host and a port has an address of this form.
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+/** Accepts nothing more, and resolves when every request is answered; idle connections end at once. Not to be called twice. */
+export function endServer({ server, guard }: NodeServer): Promise<void> {
+  guard.endSilent()
+  return new Promise((resolve, reject) => server.close(error => (error === undefined ? resolve() : reject(error))))
 }
 
 function unguarded(listener: RequestListener, options: NodeServerOptions): HttpServer | HttpsServer {

@@ -6,7 +6,7 @@ import type { ObjectMeta } from '../../resource.ts'
 import { dnsLabel } from '../../schema/fields.ts'
 import { list, object, optional, text } from '../../schema/schema.ts'
 import { serviceOf } from '../../services/application-services.ts'
-import { corsField, versioningField } from '../../services/bucket.ts'
+import { corsField, lifecycleField, lifecycleRule, versioningField } from '../../services/bucket.ts'
 import type { BoundKind } from '../../services/service-binding.ts'
 import { databaseParametersField, planOfInstanceField } from '../../services/service-instance.ts'
 
@@ -15,8 +15,8 @@ const parametersField = object(
     postgresql: optional(databaseParametersField),
     bucket: optional(
       object(
-        { versioning: optional(versioningField), cors: optional(corsField) },
-        { description: 'For ServiceClasses of type `bucket`.' },
+        { versioning: optional(versioningField), cors: optional(corsField), lifecycle: optional(lifecycleField) },
+        { description: 'For ServiceClasses of type `bucket`.', rules: [lifecycleRule] },
       ),
     ),
   },

@@ -18,6 +18,7 @@ import {
   ListObjectsV2Command,
   ListObjectVersionsCommand,
   PutBucketAclCommand,
+  PutBucketLifecycleConfigurationCommand,
   PutBucketPolicyCommand,
   PutBucketTaggingCommand,
   PutObjectCommand,
@@ -97,14 +98,20 @@ function onOtherBuckets({ session: { s3 }, bucket, prefix, object, other, made }
   }
 }
 
-function onBucket({ session: { s3 }, bucket }: Scene): Attempts<'readPolicy' | 'writePolicy' | 'writeAcl' | 'writeTags'> {
+type OnBucket = 'readPolicy' | 'writePolicy' | 'writeAcl' | 'writeTags' | 'writeLifecycle'
+
+function onBucket({ session: { s3 }, bucket, object }: Scene): Attempts<OnBucket> {
   const twice = [1, 2].map(() => ({ Key: 'proof', Value: notAValue }))
+  // Of the same id, and neither in force nor about an object that stays.
+  const end = { Status: 'Disabled', Filter: { Prefix: object }, Expiration: { Days: 3650 } } as const
+  const rules = { LifecycleConfiguration: { Rules: [1, 2].map(() => ({ ID: 'proof', ...end })) } }
   return {
     readPolicy: () => s3.send(new GetBucketPolicyCommand({ Bucket: bucket })),
     writePolicy: () => s3.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: notAValue })),
     // As it is.
     writeAcl: () => s3.send(new PutBucketAclCommand({ Bucket: bucket, ACL: 'private' })),
     writeTags: () => s3.send(new PutBucketTaggingCommand({ Bucket: bucket, Tagging: { TagSet: twice } })),
+    writeLifecycle: () => s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, ...rules })),
   }
 }
 

@@ -5,16 +5,20 @@ import {
   type CreateBucketCommandInput,
   DeleteBucketCommand,
   DeleteBucketCorsCommand,
+  DeleteBucketLifecycleCommand,
   GetBucketCorsCommand,
+  GetBucketLifecycleConfigurationCommand,
   GetBucketTaggingCommand,
   GetBucketVersioningCommand,
   PutBucketCorsCommand,
+  PutBucketLifecycleConfigurationCommand,
   PutBucketVersioningCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { codeOf, isNotImplemented, StoreError } from '../../../object-store/store-error.ts'
 import { emptyStep } from './contents.ts'
+import { type LifecycleRule, sameRules, storeRulesOf } from './lifecycle.ts'
 import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
 
@@ -34,9 +38,11 @@ export type WantedBucket = {
   readonly versioning?: boolean | undefined
   /** Undefined: none. */
   readonly cors?: readonly CorsRule[] | undefined
+  /** Undefined: none. */
+  readonly lifecycle?: readonly LifecycleRule[] | undefined
 }
 /** What of a bucket is brought in line. */
-export type BucketSetting = 'versioning' | 'CORS rules'
+export type BucketSetting = 'versioning' | 'CORS rules' | 'lifecycle rules'
 /** `missing`: it is not there, and must not be made anew. `foreign`: a bucket of this name is another's. */
 export type EnsuredBucket = 'made' | 'found' | 'missing' | 'foreign'
 
@@ -59,6 +65,7 @@ export function ensureBucket(
     if (standing === 'missing' || standing === 'foreign') return standing
     if (await setVersioning(s3, wanted)) changed('versioning')
     if (await setCors(s3, wanted)) changed('CORS rules')
+    if (await setLifecycle(s3, wanted)) changed('lifecycle rules')
     return standing
   })
 }
@@ -133,6 +140,18 @@ async function setCors(s3: S3Client, { name, cors = [] }: WantedBucket): Promise
   if (sameJson(present?.CORSRules ?? [], wanted)) return false
   if (wanted.length === 0) await s3.send(new DeleteBucketCorsCommand({ Bucket: name }))
   else await s3.send(new PutBucketCorsCommand({ Bucket: name, CORSConfiguration: { CORSRules: wanted } }))
+  return true
+}
+
+/** Whether they were not as wanted. */
+async function setLifecycle(s3: S3Client, { name, lifecycle = [] }: WantedBucket): Promise<boolean> {
+  const isNone = (error: unknown): boolean => codeOf(error) === 'NoSuchLifecycleConfiguration' || isNotImplemented(error)
+  const present = await orUndefined(s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: name })), isNone)
+  const wanted = storeRulesOf(lifecycle)
+  if (sameRules(present?.Rules ?? [], wanted)) return false
+  const configuration = { Bucket: name, LifecycleConfiguration: { Rules: wanted } }
+  if (wanted.length === 0) await s3.send(new DeleteBucketLifecycleCommand({ Bucket: name }))
+  else await s3.send(new PutBucketLifecycleConfigurationCommand(configuration))
   return true
 }
 

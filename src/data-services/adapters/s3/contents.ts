@@ -2,6 +2,7 @@
 // requests, however many objects there are.
 import {
   AbortMultipartUploadCommand,
+  type AbortMultipartUploadCommandInput,
   DeleteObjectsCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
@@ -9,7 +10,7 @@ import {
   type ObjectIdentifier,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { isNotImplemented, StoreError } from '../../../object-store/store-error.ts'
+import { codeOf, isNotImplemented, StoreError } from '../../../object-store/store-error.ts'
 import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
 
@@ -28,6 +29,8 @@ const pageSize = 1_000
 const pagesOfEmptying = 5
 const pagesOfUsage = 100
 const uploadsAtOnce = 16
+/** The store itself deleted it since it was listed, by a rule of the bucket. */
+const absent: ReadonlySet<string | undefined> = new Set(['NoSuchKey', 'NoSuchVersion', 'NoSuchUpload'])
 
 /** Empties a part of the bucket. Resolves to whether nothing is left. */
 export async function emptyStep(s3: S3Client, bucket: string): Promise<boolean> {
@@ -48,9 +51,10 @@ export async function deleteObjects(s3: S3Client, bucket: string, beginning: str
 async function deleteVersions(s3: S3Client, bucket: string, versions: readonly Version[]): Promise<void> {
   const Objects = versions.map(({ key, id }): ObjectIdentifier => ({ Key: key, ...(id !== undefined && { VersionId: id }) }))
   const { Errors = [] } = await s3.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }))
-  const [first] = Errors
+  const left = Errors.filter(({ Code }) => !absent.has(Code))
+  const [first] = left
   if (first !== undefined)
-    throw new StoreError('refused', `the store deleted all but ${Errors.length} objects: ${first.Code}`, { cause: undefined })
+    throw new StoreError('refused', `the store deleted all but ${left.length} objects: ${first.Code}`, { cause: undefined })
 }
 
 /** The first thousand unfinished uploads. Resolves to whether there are no others. */
@@ -59,11 +63,17 @@ async function abortUploads(s3: S3Client, bucket: string): Promise<boolean> {
   const uploads = listed.Uploads ?? []
   for (let first = 0; first < uploads.length; first += uploadsAtOnce) {
     const some = uploads.slice(first, first + uploadsAtOnce)
-    await Promise.all(
-      some.map(({ Key, UploadId }) => s3.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))),
-    )
+    await Promise.all(some.map(({ Key, UploadId }) => abortUpload(s3, { Bucket: bucket, Key, UploadId })))
   }
   return listed.IsTruncated !== true
+}
+
+async function abortUpload(s3: S3Client, upload: AbortMultipartUploadCommandInput): Promise<void> {
+  try {
+    await s3.send(new AbortMultipartUploadCommand(upload))
+  } catch (error) {
+    if (!absent.has(codeOf(error))) throw error
+  }
 }
 
 /** `complete` is false when there is more than was counted: then both are lower bounds. */

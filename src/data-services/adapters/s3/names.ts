@@ -10,6 +10,8 @@ export type BucketOwner = { readonly tenantUid: string; readonly namespace: stri
 const bucket = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/
 /** Nothing that a policy reads as a wildcard or a variable, and no part that a file system reads as a way up. */
 const prefix = /^([A-Za-z0-9_-][A-Za-z0-9._-]*\/)+$/
+/** The same, but for the slash at the end. */
+const beginning = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*\/?$/
 const maxPrefix = 128
 
 /** What is written into the tag of a bucket; also the name of one that has none of its own. */
@@ -41,5 +43,11 @@ export function requireBucketName(name: string): string {
 /** @throws for a prefix that could reach beyond itself, or does not end with a slash */
 export function requirePrefix(text: string): string {
   if (text.length > maxPrefix || !prefix.test(text)) throw new Error('not a prefix that a binding may have')
+  return text
+}
+
+/** @throws for what no names of objects that a tenant writes begin with */
+export function requireBeginning(text: string): string {
+  if (text.length > maxPrefix || !beginning.test(text)) throw new Error('not a prefix that a rule may have')
   return text
 }
