@@ -22,7 +22,7 @@ import { migrate } from '../../src/store/database/migrate.ts'
 import { movableClock } from '../fixtures/databases.ts'
 import { isLong } from '../fixtures/form.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
-import { mutation, type Tampering, tamper } from './fixtures/tampering.ts'
+import { deletion, mutation, type Tampering, tamper } from './fixtures/tampering.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 16
@@ -94,9 +94,10 @@ function changed(sql: string, cut: number): string {
   return `${restore}; ${moved(-cut)}; ${sql}; ${moved(aside)}; ${moved(cut - aside)}`
 }
 
-/** With another beginning, and without its approval, a log has no cut that is allowed. */
+/** With another beginning, and without its approval, a log has no cut that is allowed; nor has one without its first entry. */
 function isNamed(bad: number | undefined, change: Tampering, cut: number): boolean {
-  const isOfCut = cut > 0 && (change.sequence <= 2 || change.name === 'update action')
+  const isOfCut =
+    cut > 0 ? change.sequence <= 2 || change.name === 'update action' : change.name === 'delete' && change.sequence === 2
   return bad === change.sequence + cut || (bad === 0 && isOfCut)
 }
 
@@ -111,8 +112,9 @@ test.each([
     const left = cut === 0 ? length : length + 1 - cut
     await database.pool.query('DROP TABLE IF EXISTS audit.original; CREATE TABLE audit.original AS SELECT * FROM audit.entries')
     const found = { changes: 0, detected: 0, named: 0, falseAlarms: 0 }
-    const samples = fc.sample(fc.tuple(fc.nat(), fc.nat(), fc.nat(100_000)), { numRuns: mutations, seed })
-    for (const [kind, at, salt] of samples) {
+    const samples = fc.sample(fc.tuple(fc.nat(), fc.nat(), fc.nat(100_000)), { numRuns: mutations - 1, seed })
+    // The first entry is seldom chosen.
+    for (const [kind, at, salt] of [[deletion, 0, 0] as const, ...samples]) {
       const change = mutation(kind, at, salt, left)
       await tamper(database, changed(change.sql, cut))
       const bad = await firstBad(log)

@@ -99,7 +99,7 @@ test('a store without them says so in the class, and a Bucket that asks for them
   await on.bucketReady()
 })
 
-test('rules are in the store as the Bucket says, changed, put back and taken out with it; others’ are not kept', async () => {
+test('rules are in the store as the Bucket says, changed, put back and taken out with it; others’ stay where it says nothing of rules', async () => {
   const on = await running(aging.endpoint)
   expect((await on.classReady()).status?.capabilities).toEqual({ versioning: true, cors: true, lifecycle: true })
   await on.bucket({ versioning: true, lifecycle })
@@ -121,6 +121,15 @@ test('rules are in the store as the Bucket says, changed, put back and taken out
 
   await on.bucket({ versioning: true })
   await waitUntil('no rules', async () => (await rulesOf(name)).length === 0 || undefined)
+  await asAdmin(s3 => s3.send(new PutBucketLifecycleConfigurationCommand(theirs)))
+  await on.bucket({ versioning: true, lifecycle: [] })
+  await waitUntil('no rules', async () => (await rulesOf(name)).length === 0 || undefined)
+  await on.bucket({ versioning: true })
+  await on.bucketReady()
+  await asAdmin(s3 => s3.send(new PutBucketLifecycleConfigurationCommand(theirs)))
+  await on.bucket({ versioning: false })
+  await on.bucketReady()
+  expect(await rulesOf(name)).toEqual(somebodys)
 })
 
 test('a bucket that is kept keeps its rules, and has those of the Bucket that finds it; what they deleted is in nobody’s way', async () => {

@@ -134,7 +134,7 @@ export const lifecycleField = list(
   ),
   {
     description:
-      'What the store deletes by age, without asking anybody, also while nothing uses the bucket and after this object was deleted with `Keep`. None when omitted; what is taken out ends. The store must have the capability.',
+      'What the store deletes by age, without asking anybody, also while nothing uses the bucket and after this object was deleted with `Keep`. With it the bucket has these rules and no others; when omitted only those that administrators of the store wrote. The store must have the capability.',
     max: 10,
   },
 )

@@ -18,7 +18,7 @@ import {
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { codeOf, isNotImplemented, StoreError } from '../../../object-store/store-error.ts'
 import { emptyStep } from './contents.ts'
-import { type LifecycleRule, sameRules, storeRulesOf } from './lifecycle.ts'
+import { type LifecycleRule, sameRules, wantedRules } from './lifecycle.ts'
 import { requireBucketName } from './names.ts'
 import type { Store } from './store.ts'
 
@@ -38,7 +38,7 @@ export type WantedBucket = {
   readonly versioning?: boolean | undefined
   /** Undefined: none. */
   readonly cors?: readonly CorsRule[] | undefined
-  /** Undefined: none. */
+  /** Undefined: none but those of the store’s administrators. */
   readonly lifecycle?: readonly LifecycleRule[] | undefined
 }
 /** What of a bucket is brought in line. */
@@ -144,12 +144,13 @@ async function setCors(s3: S3Client, { name, cors = [] }: WantedBucket): Promise
 }
 
 /** Whether they were not as wanted. */
-async function setLifecycle(s3: S3Client, { name, lifecycle = [] }: WantedBucket): Promise<boolean> {
+async function setLifecycle(s3: S3Client, { name, lifecycle }: WantedBucket): Promise<boolean> {
   const isNone = (error: unknown): boolean => codeOf(error) === 'NoSuchLifecycleConfiguration' || isNotImplemented(error)
   const present = await orUndefined(s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: name })), isNone)
-  const wanted = storeRulesOf(lifecycle)
-  if (sameRules(present?.Rules ?? [], wanted)) return false
-  const configuration = { Bucket: name, LifecycleConfiguration: { Rules: wanted } }
+  const rules = present?.Rules ?? []
+  const wanted = wantedRules(rules, lifecycle)
+  if (sameRules(rules, wanted)) return false
+  const configuration = { Bucket: name, LifecycleConfiguration: { Rules: [...wanted] } }
   if (wanted.length === 0) await s3.send(new DeleteBucketLifecycleCommand({ Bucket: name }))
   else await s3.send(new PutBucketLifecycleConfigurationCommand(configuration))
   return true

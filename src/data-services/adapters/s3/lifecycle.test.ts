@@ -1,6 +1,6 @@
 import type { LifecycleRule as StoreRule } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
-import { type LifecycleRule, sameRules, storeRulesOf } from './lifecycle.ts'
+import { type LifecycleRule, sameRules, storeRulesOf, wantedRules } from './lifecycle.ts'
 import { requireBeginning, requirePrefix } from './names.ts'
 
 const rules: readonly LifecycleRule[] = [
@@ -20,6 +20,15 @@ test('each rule is one of S3, with an id that stays, and has what it says and no
     },
   ])
   expect(storeRulesOf([])).toEqual([])
+})
+
+test('a Bucket without rules leaves those of administrators, and one with rules has no others', () => {
+  const theirs: StoreRule = { ID: 'all', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: 1 } }
+  const { ID: _id, ...nameless } = theirs
+  const present = [...storeRulesOf(rules), theirs, nameless as StoreRule]
+  expect(wantedRules(present, undefined)).toEqual([theirs, nameless])
+  expect(wantedRules(present, [])).toEqual([])
+  expect(wantedRules(present, rules)).toEqual(storeRulesOf(rules))
 })
 
 const [first, second] = storeRulesOf(rules) as [StoreRule, StoreRule]

@@ -31,6 +31,14 @@ export function storeRulesOf(rules: readonly LifecycleRule[]): StoreRule[] {
   }))
 }
 
+/**
+ * What the store shall have: the rules of the Bucket and no others; of a Bucket that says nothing of them those that
+ * administrators of the store wrote, which have other ids.
+ */
+export function wantedRules(present: readonly StoreRule[], rules: readonly LifecycleRule[] | undefined): readonly StoreRule[] {
+  return rules === undefined ? present.filter(({ ID = '' }) => !/^sekisho-\d+$/.test(ID)) : storeRulesOf(rules)
+}
+
 /** Whether both say the same: a store answers in its own order, and has three ways to say that a rule is about every object. */
 export function sameRules(present: readonly StoreRule[], wanted: readonly StoreRule[]): boolean {
   return sameJson(present.map(plain).toSorted(byId), wanted.map(plain).toSorted(byId))
