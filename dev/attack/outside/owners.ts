@@ -1,6 +1,6 @@
-// What only owners of an account do on pages of its tenant: roles, its end, its binding, who stands in. By people who do not own acme, and by
-// gary with the forms of his own tenant. Nothing is ended or changed if a wall is missing: the name that is typed is wrong, and
-// the generation is of a version long gone; either is looked at after the person was.
+// What only owners of an account do on pages of its tenant: roles, its end, its binding, who stands in. By people who do not own
+// acme, and by gary with the forms of his own tenant. Nothing is ended or changed if a wall is missing: the name that is typed
+// is wrong, and the generation is of a version long gone; either is looked at after the person was.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeBroker, pageText } from '../judge.ts'

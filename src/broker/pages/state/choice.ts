@@ -1,6 +1,6 @@
-// What a person chose to see of a tenant, or of all: names and states, and which page of a long list. Pure. The choice is in the address,
-// so that it works without scripts, stays when the page loads again, and can be sent to somebody else. An address that nobody
-// could have made by the form chooses everything.
+// What a person chose to see of a tenant, or of all: names and states, and which page of a long list. Pure. The choice is in the
+// address, so that it works without scripts, stays when the page loads again, and can be sent to somebody else. An address that
+// nobody could have made by the form chooses everything.
 import type { ReasonClass } from '../../../api/reasons/reason.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { rankOf } from './sign.ts'

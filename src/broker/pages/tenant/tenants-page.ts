@@ -1,5 +1,5 @@
-// All tenants of the platform, for its admins and auditors: whose they are and whether they work, those first about which somebody
-// has to do something. Pure.
+// All tenants of the platform, for its admins and auditors: whose they are and whether they work, those first about which
+// somebody has to do something. Pure.
 import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import type { ListedTenant } from '../../tenants/visible-tenants.ts'

@@ -38,7 +38,7 @@ export function noGroups(error: unknown): { readonly groups: readonly string[] }
   throw error
 }
 
-/** Whoever has no role in a tenant is asked about by the user name alone: RBAC may have given rights to it, as to a platform admin. */
+/** Whoever has no role in a tenant is asked about by the user name: RBAC may have given rights to it, as to a platform admin. */
 export function orByName(identityOf: Identities): Identities {
   return async person => ({ subject: person.subject, ...(await identityOf(person).catch(noGroups)) })
 }
