@@ -118,8 +118,16 @@ export function crowdedTenant(): CrowdedTenant {
     spec: { ...spec, roles: [role] },
     status: { conditions: [...conditions('NamespacesReady', 'namespaces acme and acme-build are ready', true), gone] },
   } as unknown as Tenant
+  const standIns = ['noah-of-platform-engineering', 'mia'].map((login, index) => ({
+    ...{ id: 1002 + index, login, proof: { method: 'OrganizationOwner', provedAt: createdAt.toISOString() } },
+  }))
   const installation = {
-    metadata: { name: 'github-acme-engineering' },
+    metadata: { name: 'github', namespace, uid: 'u-github' },
+    spec: {
+      ...{ app: 'main', installationId: 77, account: spec.account, standIns },
+      boundBy: { id: 1004, login: 'gary-who-leaves-soon' },
+      ceiling: { repositories: 'All', permissions: { contents: 'write', pull_requests: 'write', deployments: 'write' } },
+    },
     status: { conditions: conditions('InstallationNotFound', 'the App is not installed on the account any more', false) },
   } as unknown as Installation
   return {

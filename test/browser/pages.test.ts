@@ -22,6 +22,7 @@ import { grantsPage } from '../../src/broker/pages/tenant/grants.ts'
 import { offboardPage } from '../../src/broker/pages/tenant/offboard-page.ts'
 import { rolesPage } from '../../src/broker/pages/tenant/roles-page.ts'
 import { tenantPage } from '../../src/broker/pages/tenant/tenant-page.ts'
+import { tenantsPage } from '../../src/broker/pages/tenant/tenants-page.ts'
 import type { TenantView } from '../../src/broker/tenants/visible-tenants.ts'
 import { haltObject } from '../../src/policy/testing/halt-object.ts'
 import type { Html } from '../../src/web/html.ts'
@@ -98,6 +99,7 @@ const pages: Readonly<Record<string, Html>> = {
     ...{ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example' },
     ...{ platformAdmin: true, auditor: true },
   }),
+  '/tenants': tenantsPage({ person, listed: Array.from({ length: 60 }, () => ({ tenant: view.tenant })), choice: everything }),
   '/tenants/acme': tenant(),
   '/waiting-grants': tenant({ waitingGrants: { items: waitingGrants, more: true } }),
   '/tenants/acme/grants': grantsPage({ person, namespace, view: grantsView }),

@@ -52,7 +52,7 @@ summary h3 { display: inline; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 @media (max-width: 56rem) {
   main { padding: 1rem; }
-  .word { white-space: normal; overflow-wrap: anywhere; }
+  .word, button { white-space: normal; overflow-wrap: anywhere; }
   .stack, .stack caption, .stack tbody, .stack tr, .stack th, .stack td { display: block; }
   .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stack tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
