@@ -48,6 +48,14 @@ const files = {
       if (!wasHere) Promise.reject(new Error('forgotten'))
       await new Promise(resolve => setImmediate(resolve))
     })`,
+  // As a process that a defect of Node.js ends.
+  'tiny-crash.test.ts': `${failsOnce('crash')}
+    import { test } from 'vitest'
+    test('ends its process', async () => {
+      if (wasHere) return
+      process.kill(process.pid, 'SIGSEGV')
+      await new Promise(() => {})
+    })`,
   'stop-flaky.test.ts': `${failsOnce('stop')}
     import { expect, test } from 'vitest'
     test('is flaky', () => expect(wasHere).toBe(true))`,
@@ -91,6 +99,7 @@ test('red files run once more alone: green then is flaky, red again has both err
   )
   expect(stage?.files.every(({ seconds }) => seconds >= 0)).toBe(true)
   expect(printed.map(text => text.split('\n')[1]).sort()).toEqual([
+    '──── once more: tiny-crash.test.ts',
     '──── once more: tiny-flaky.test.ts',
     '──── once more: tiny-red.test.ts',
     '──── once more: tiny-skipped.test.ts',
@@ -107,6 +116,11 @@ test('red files run once more alone: green then is flaky, red again has both err
     'flaky: tiny-stray.test.ts: forgotten || (second: passed)',
     "again: npx vitest run --project 'tiny' 'tiny-stray.test.ts'",
   ])
+  const [crashed, ...others] = about('tiny-crash')
+  expect(crashed).toMatch(
+    /^flaky: tiny-crash.test.ts: Worker exited unexpectedly with signal SIGSEGV .* \|\| \(second: passed\)$/,
+  )
+  expect(others).toEqual(["again: npx vitest run --project 'tiny' 'tiny-crash.test.ts'"])
   const [failed, again = ''] = about('tiny-red')
   expect(failed).toMatch(
     /^failed: tiny-red.test.ts > all are small: Property failed after .* \|\| \(second: Property failed after/,

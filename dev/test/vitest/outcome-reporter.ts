@@ -21,8 +21,12 @@ export type FileRecord = {
 /** `stray`: errors outside of a file. */
 export type RunRecord = { readonly files: readonly FileRecord[]; readonly stray: readonly string[] }
 
-/** Of Vitest, which adds the path to errors that nothing handled. */
-type ReportedError = { readonly message: string; readonly VITEST_TEST_PATH?: unknown }
+/** Of Vitest, which adds the path to errors that nothing handled. Of a process that crashed the cause says it, in its message. */
+type ReportedError = {
+  readonly message: string
+  readonly VITEST_TEST_PATH?: unknown
+  readonly cause?: unknown
+}
 
 /** Vitest makes it from its default export. Without the variable it does nothing. */
 export default class OutcomeReporter implements Reporter {
@@ -33,12 +37,13 @@ export default class OutcomeReporter implements Reporter {
 }
 
 function recordOf(modules: readonly TestModule[], unhandled: readonly ReportedError[]): RunRecord {
-  const paths = new Set<unknown>(modules.map(({ moduleId }) => moduleId))
+  const isOf = (error: ReportedError, { moduleId }: TestModule): boolean =>
+    error.VITEST_TEST_PATH === moduleId || crashedFiles(error).includes(moduleId)
   return {
     files: modules.map(module => {
       const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic()
       const milliseconds = environmentSetupDuration + prepareDuration + setupDuration + collectDuration + duration
-      const ofFile = unhandled.filter(error => error.VITEST_TEST_PATH === module.moduleId)
+      const ofFile = unhandled.filter(error => isOf(error, module))
       return {
         project: module.project.name,
         file: module.relativeModuleId,
@@ -47,8 +52,18 @@ function recordOf(modules: readonly TestModule[], unhandled: readonly ReportedEr
         skipped: [...module.children.allTests('skipped')].map(({ fullName }) => fullName),
       }
     }),
-    stray: unhandled.filter(error => !paths.has(error.VITEST_TEST_PATH)).map(({ message }) => message),
+    stray: unhandled.filter(error => !modules.some(module => isOf(error, module))).map(({ message }) => message),
   }
+}
+
+/** The files that a process was running when it ended, such as by a signal. */
+function crashedFiles({ cause }: ReportedError): readonly string[] {
+  const [, files = ''] = / while running test files? (.+)$/.exec(messageIn(cause)) ?? []
+  return files.split(', ')
+}
+
+function messageIn(cause: unknown): string {
+  return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : ''
 }
 
 function failuresOf(module: TestModule): readonly Failure[] {
@@ -66,7 +81,10 @@ function failuresOf(module: TestModule): readonly Failure[] {
  * https://fast-check.dev/docs/tutorials/quick-start/read-test-reports
  */
 function failure(test: string | undefined, errors: readonly ReportedError[]): Failure {
-  const error = errors[0]?.message ?? 'no error was reported'
+  const [first] = errors
+  const error = messageIn(first?.cause).includes('while running test file')
+    ? messageIn(first?.cause)
+    : (first?.message ?? 'no error was reported')
   const [, seed, path] = /\{ seed: (-?\d+), path: "([\d:]*)"/.exec(error) ?? []
   return { test, error, seed: seed === undefined ? undefined : `${seed}:${path}` }
 }
