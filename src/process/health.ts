@@ -43,7 +43,7 @@ async function failing(checks: ReadinessChecks, log: Log): Promise<readonly stri
 type Answer = { readonly status: number; readonly text: string; readonly type?: string }
 const plain = 'text/plain; charset=utf-8'
 /** Of one client: a probe asks once a second, and metrics are read four times a minute. */
-const mostOfClient = { burst: 1200, millisecondsPerToken: 50 }
+const clientLimit = { burst: 1200, millisecondsPerToken: 50 }
 
 /**
  * Serves `/livez` (the process responds), `/readyz` (all checks pass, or the names of those that fail) and `/metrics`
@@ -60,7 +60,7 @@ export function createHealthServer({ log, checks, metrics, address }: HealthOpti
   //   bound: 10,000 addresses, the one seen longest ago forgotten first
   //   freshness: a minute
   //   replicas: each counts
-  const buckets = createKeyedBuckets(mostOfClient, systemClock)
+  const buckets = createKeyedBuckets(clientLimit, systemClock)
   const answerTo = async ({ method = '', url = '', socket }: IncomingMessage): Promise<Answer> => {
     if (buckets.take(socket.remoteAddress ?? '') > 0) return { status: 429, text: 'too many requests: try again later\n' }
     const answer = method === 'GET' || method === 'HEAD' ? paths.get(url.split('?')[0] ?? '') : undefined

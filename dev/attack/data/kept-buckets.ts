@@ -12,8 +12,8 @@ import { type Credential, credentialOf, type ServicesWorld, serviceGroup } from 
 import { askStore } from './store-request.ts'
 
 /** docs/guide/buckets.md: “Of one class a tenant keeps ten buckets”. */
-const most = 10
-const names = Array.from({ length: most + 2 }, (_, number) => `attack-kept-${number}`)
+const maxKept = 10
+const names = Array.from({ length: maxKept + 2 }, (_, number) => `attack-kept-${number}`)
 const tooMany = 'KeptTooMany'
 
 export type Scene = {
@@ -102,9 +102,9 @@ export async function leaveThemAll(scene: Scene): Promise<Verdict> {
   }).catch(() => together(name => readyOf(scene, name)))
   const kept = left.filter(one => one === undefined).length
   const refused = left.find(one => one?.reason === tooMany)
-  if (kept > most) return succeeded(`${kept} buckets with objects are kept, of which no Bucket is left`)
+  if (kept > maxKept) return succeeded(`${kept} buckets with objects are kept, of which no Bucket is left`)
   const said = left.map(one => one?.reason ?? 'kept').join(', ')
-  return kept === most && refused !== undefined ? stopped('bound', `${kept} are kept; ${refused.message}`) : unclear(said)
+  return kept === maxKept && refused !== undefined ? stopped('bound', `${kept} are kept; ${refused.message}`) : unclear(said)
 }
 
 export async function keptBucketAttempts(world: World, serviceClass: string): Promise<readonly Attempt[]> {

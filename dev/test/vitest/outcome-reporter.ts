@@ -38,7 +38,7 @@ export default class OutcomeReporter implements Reporter {
 
 function recordOf(modules: readonly TestModule[], unhandled: readonly ReportedError[]): RunRecord {
   const isOf = (error: ReportedError, { moduleId }: TestModule): boolean =>
-    error.VITEST_TEST_PATH === moduleId || crashedFiles(error).includes(moduleId)
+    error.VITEST_TEST_PATH === moduleId || crashOf(error)?.files.includes(moduleId) === true
   return {
     files: modules.map(module => {
       const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic()
@@ -56,14 +56,11 @@ function recordOf(modules: readonly TestModule[], unhandled: readonly ReportedEr
   }
 }
 
-/** The files that a process was running when it ended, such as by a signal. */
-function crashedFiles({ cause }: ReportedError): readonly string[] {
-  const [, files = ''] = / while running test files? (.+)$/.exec(messageIn(cause)) ?? []
-  return files.split(', ')
-}
-
-function messageIn(cause: unknown): string {
-  return typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : ''
+/** How a process ended while it ran files, such as by a signal, and these files. */
+function crashOf({ cause }: ReportedError): { readonly message: string; readonly files: readonly string[] } | undefined {
+  const message = typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : ''
+  const [, files] = / while running test files? (.+)$/.exec(message) ?? []
+  return files === undefined ? undefined : { message, files: files.split(', ') }
 }
 
 function failuresOf(module: TestModule): readonly Failure[] {
@@ -82,9 +79,7 @@ function failuresOf(module: TestModule): readonly Failure[] {
  */
 function failure(test: string | undefined, errors: readonly ReportedError[]): Failure {
   const [first] = errors
-  const error = messageIn(first?.cause).includes('while running test file')
-    ? messageIn(first?.cause)
-    : (first?.message ?? 'no error was reported')
+  const error = (first && crashOf(first)?.message) ?? first?.message ?? 'no error was reported'
   const [, seed, path] = /\{ seed: (-?\d+), path: "([\d:]*)"/.exec(error) ?? []
   return { test, error, seed: seed === undefined ? undefined : `${seed}:${path}` }
 }

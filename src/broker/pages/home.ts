@@ -36,7 +36,7 @@ function tenantRow({ tenant, role, halt }: ShownTenant) {
     html`<a href="/tenants/${spec.namespace}">${whole(metadata.name)}</a>`,
     whole(spec.account.login),
     role,
-    stateOfTenant(tenant, halt).cell,
+    stateOfTenant(tenant, halt).cell(),
   ]
 }
 

@@ -9,20 +9,23 @@ import { type Html, html } from '../../../web/html.ts'
 import { shortText } from '../table.ts'
 import { haltNotice } from './halt-notice.ts'
 import { signed } from './sign.ts'
-import { classOfState, readyCondition, stateCell } from './state.ts'
+import { classOfState, readyCondition, reasonOf, stateCell } from './state.ts'
 
-type Said = { readonly of: ReasonClass; readonly reason: string; readonly cell: Html }
+/** `cell` is made for the rows that are shown. */
+type Said = { readonly of: ReasonClass; readonly reason: string; readonly cell: () => Html }
 
 /** The first that is not as it should be. */
 export function stateOfTenant({ metadata, status }: Tenant, halt: Halt | undefined): Said {
-  if (halt !== undefined) return { of: 'person', reason: 'Halted', cell: html`${signed('person', 'Halted')}${haltNotice(halt)}` }
+  if (halt !== undefined)
+    return { of: 'person', reason: 'Halted', cell: () => html`${signed('person', 'Halted')}${haltNotice(halt)}` }
   const object = { metadata, ...defined({ status }) }
-  const ready = readyCondition(status?.conditions)
-  if (ready?.status !== 'True' || metadata.deletionTimestamp !== undefined)
-    return { of: classOfState(object), reason: ready?.reason ?? '', cell: stateCell(object) }
+  const isPrepared = readyCondition(status?.conditions)?.status === 'True'
+  if (!isPrepared || metadata.deletionTimestamp !== undefined)
+    return { of: classOfState(object), reason: reasonOf(object), cell: () => stateCell(object) }
   const access = findCondition(status?.conditions, tenantConditions.gitHubAccess)
-  if (access === undefined || access.status === 'True') return { of: 'ready', reason: 'ready', cell: signed('ready', 'ready') }
+  if (access === undefined || access.status === 'True')
+    return { of: 'ready', reason: 'ready', cell: () => signed('ready', 'ready') }
   const of = classOfReason(access.reason) ?? 'machine'
-  const cell = html`${signed(of, access.reason)} <span class="fine">${shortText(access.message)}</span>`
+  const cell = () => html`${signed(of, access.reason)} <span class="fine">${shortText(access.message)}</span>`
   return { of, reason: access.reason, cell }
 }

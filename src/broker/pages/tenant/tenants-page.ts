@@ -37,7 +37,7 @@ export function tenantsPage(options: {
   const list = table({
     caption: 'The name leads to what your rights show of the tenant.',
     columns: ['Tenant', 'GitHub account', 'State', 'Since'],
-    rows: shown.map(({ tenant, cell }) => cells(tenant, cell)),
+    rows: shown.map(({ tenant, cell }) => cells(tenant, cell())),
   })
   const none = html`<p>${listed.length === 0 ? 'There is no tenant yet.' : 'None of them is what you filter by.'}</p>`
   return page({

@@ -3,7 +3,7 @@
 import { isAppError } from '../../../lib/errors.ts'
 import type { AuditReaders, AuditScope } from '../../auditors/audit-readers.ts'
 import type { Person } from '../../sessions.ts'
-import type { Identities } from '../tenants/identities.ts'
+import { hasNoRole, type Identities } from '../tenants/identities.ts'
 
 /** Rejects as `AuditReaders.scope` and `identityOf`: with NoRole for who has no role and may not read what they name. */
 export type PageScope = (person: Person, namespace: string | undefined) => Promise<AuditScope>
@@ -11,8 +11,7 @@ export type PageScope = (person: Person, namespace: string | undefined) => Promi
 export function createPageScope(auditReaders: Pick<AuditReaders, 'scope'>, identityOf: Identities): PageScope {
   return async (person, namespace) => {
     const found = await identityOf(person).catch((error: unknown) => {
-      // GitHub answered, and no Halt is about the person: they only have no part in a tenant.
-      if (isAppError(error, 'forbidden') && error.reason === 'NoRole') return error
+      if (hasNoRole(error)) return error
       throw error
     })
     if (!isAppError(found)) return auditReaders.scope(found, namespace)

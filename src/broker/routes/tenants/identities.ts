@@ -32,9 +32,14 @@ export function createIdentities({ people, clock }: Pick<BrokerContext, 'people'
   }
 }
 
-/** The answer about somebody who has no role in a tenant, of whom GitHub was asked and no Halt is. Throws every other error. */
+/** Whether GitHub answered, no Halt is about the person, and there is no tenant in which they have a role. */
+export function hasNoRole(error: unknown): error is AppError {
+  return isAppError(error, 'forbidden') && error.reason === 'NoRole'
+}
+
+/** The groups of somebody without a role in any tenant. Throws every other error. */
 export function noGroups(error: unknown): { readonly groups: readonly string[] } {
-  if (isAppError(error, 'forbidden') && error.reason === 'NoRole') return { groups: [] }
+  if (hasNoRole(error)) return { groups: [] }
   throw error
 }
 

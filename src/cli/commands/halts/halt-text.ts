@@ -1,7 +1,6 @@
 // What `sekisho halt` says that ended, or would end. Pure.
 import { shortActor } from '../../../api/audit/actor-text.ts'
 import type { Halt } from '../../../api/github/halt.ts'
-import { defined } from '../../../lib/json/defined.ts'
 import { type EndsOfPerson, endsText } from './ends-of-person.ts'
 
 type Target = Halt['spec']['target']
@@ -39,8 +38,8 @@ function refused({ target, grants }: HaltAnswer): string {
 /** Ends nothing; `ends`: what of a person would end at the broker. */
 export function dryRunText(answer: HaltAnswer, ends: EndsOfPerson | undefined): string {
   const tokens = `${counted(answer.tokens?.left ?? 0, 'live token')} would be revoked`
-  const lines = [`would halt ${targetText(answer.target)}: ${tokens}; ${refused(answer)}`]
-  return [...lines, ...Object.values(defined({ ends })).map(endsText)].join('\n')
+  const line = `would halt ${targetText(answer.target)}: ${tokens}; ${refused(answer)}`
+  return ends === undefined ? line : `${line}\n${endsText(ends)}`
 }
 
 export function haltedText(answer: HaltAnswer): string {
