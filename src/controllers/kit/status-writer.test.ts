@@ -35,8 +35,10 @@ type Fixture = {
   readonly cached: Map<string, Reporting>
 }
 
+type Options = { readonly includesMessage?: boolean; readonly gone?: boolean; readonly eventsOn?: readonly string[] }
+
 /** A server that accepts every status and counts versions from 10. */
-function fixture(options: { readonly includesMessage?: boolean; readonly gone?: boolean } = {}): Fixture {
+function fixture(options: Options = {}): Fixture {
   const sent: unknown[] = []
   const recorded: ObjectEvent[] = []
   const cached = new Map<string, Reporting>()
@@ -56,6 +58,7 @@ function fixture(options: { readonly includesMessage?: boolean; readonly gone?: 
     cache: { get: key => cached.get(key.name) },
     events: { record: (_object, news) => recorded.push(news) },
     includesMessage: options.includesMessage ?? false,
+    ...defined({ eventsOn: options.eventsOn }),
   })
   return { writer, sent, recorded, cached }
 }
@@ -65,6 +68,17 @@ test('an unchanged status is neither sent nor recorded as an Event', async () =>
   const object = thing('1', { ...ready('True', 'Fine'), seen: 1 })
   expect(await writer.write(object, { seen: 1, ...ready('True', 'Fine') })).toBe(object)
   expect([sent, recorded]).toEqual([[], []])
+})
+
+test('what several conditions say alike is one Event, and what they say differently is one each', async () => {
+  const { writer, recorded } = fixture({ eventsOn: ['Other', 'Ready'] })
+  const both = (other: string, own: string) => {
+    const { conditions } = ready('False', own)
+    return { conditions: [...ready('False', other).conditions.map(one => ({ ...one, type: 'Other' })), ...conditions] }
+  }
+  await writer.write(thing('1'), both('progress', 'progress'))
+  await writer.write(thing('2'), both('progress', 'machine'))
+  expect(recorded.map(({ reason }) => reason)).toEqual(['progress', 'progress', 'machine'])
 })
 
 test('writes by uid, so that a new object of the same name is not changed', async () => {

@@ -92,14 +92,21 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
     }
   }
 
-  function recordEvent(object: T, status: Status, type: string): void {
+  function eventOf(object: T, status: Status, type: string): ObjectEvent | undefined {
     const after = findCondition(status.conditions, type)
     const before = findCondition(object.status?.conditions, type)
-    if (after === undefined) return
+    if (after === undefined) return undefined
     const same = before?.reason === after.reason && before.status === after.status
-    if (same && (!includesMessage || before.message === after.message)) return
+    if (same && (!includesMessage || before.message === after.message)) return undefined
     const of = after.status === 'True' ? 'ready' : (classOf(deps.type, after.reason) ?? 'failed')
-    events.record(object, { type: eventTypes[of], reason: after.reason, message: after.message })
+    return { type: eventTypes[of], reason: after.reason, message: after.message }
+  }
+
+  /** What several conditions say alike has happened once. */
+  function recordEvents(object: T, status: Status): void {
+    const changes = eventsOn.flatMap(type => eventOf(object, status, type) ?? [])
+    for (const [at, change] of changes.entries())
+      if (!changes.slice(0, at).some(earlier => sameJson(earlier, change))) events.record(object, change)
   }
 
   return {
@@ -120,7 +127,7 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
       const answered = await client.applyStatus(type, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
       dropObserved()
       if (answered && uid !== undefined) written.set(uid, answered)
-      for (const condition of eventsOn) recordEvent(object, status, condition)
+      recordEvents(object, status)
       // Not the server's answer, which may carry a newer spec than the one that this status describes.
       return { ...object, status }
     },

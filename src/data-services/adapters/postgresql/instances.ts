@@ -48,15 +48,20 @@ export async function ensureInstance(server: Server, wanted: WantedInstance, may
     return 'present'
   }
   await server.asAdministrator(async session => {
-    await ensureRole(session, names.owner)
-    await ensureRole(session, names.reader)
+    await inTransaction(session, async () => {
+      await ensureRole(session, names.owner)
+      await ensureRole(session, names.reader)
+    })
     // Nobody can enter until everybody but the tenant's roles is kept out.
     const settings = `TEMPLATE template0 ENCODING 'UTF8' ALLOW_CONNECTIONS false CONNECTION LIMIT ${Number(limit)}`
     if (found === undefined) await session.query(`CREATE DATABASE ${quoted(names.database)} ${settings}`)
-    await closeToPublic(session, names)
-    await session.query(`ALTER DATABASE ${quoted(names.database)} ALLOW_CONNECTIONS true`)
+    await inTransaction(session, async () => {
+      await closeToPublic(session, names)
+      await session.query(`ALTER DATABASE ${quoted(names.database)} ALLOW_CONNECTIONS true`)
+    })
   })
-  await server.asAdministrator(session => fillDatabase(session, names), names.database)
+  const fill = (session: Session): Promise<void> => inTransaction(session, () => fillDatabase(session, names))
+  await server.asAdministrator(fill, names.database)
   await server.asAdministrator(session => mark(session, names.database, completeMark))
   return 'made'
 }

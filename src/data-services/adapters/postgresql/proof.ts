@@ -42,21 +42,22 @@ type Catalog = {
   readonly tried: readonly string[]
 }
 
+/** What the login is is found once: asked for each database, it would cost databases × roles. */
 async function catalogOf(session: Session, login: string, database: string): Promise<Catalog> {
   const [row] = await session.query<Catalog>(
-    `SELECT
-       ARRAY(SELECT DISTINCT attribute FROM pg_roles held CROSS JOIN LATERAL (VALUES
+    `WITH held AS MATERIALIZED (
+       SELECT role.* FROM pg_roles mine JOIN pg_roles role ON pg_has_role(mine.oid, role.oid, 'MEMBER') WHERE mine.rolname = $1),
+     others AS MATERIALIZED (SELECT oid, datname::text AS name FROM pg_database WHERE datname <> $2 AND datallowconn)
+     SELECT
+       ARRAY(SELECT DISTINCT attribute FROM held CROSS JOIN LATERAL (VALUES
          ('superuser', held.rolsuper), ('createdb', held.rolcreatedb), ('createrole', held.rolcreaterole),
          ('replication', held.rolreplication), ('bypassrls', held.rolbypassrls)) AS had (attribute, "isSet")
-         WHERE had."isSet" AND pg_has_role(mine.oid, held.oid, 'MEMBER') ORDER BY 1) AS attributes,
-       ARRAY(SELECT rolname::text FROM pg_roles other WHERE pg_has_role(mine.oid, other.oid, 'MEMBER') LIMIT 100) AS memberships,
-       ARRAY(SELECT datname::text FROM pg_database WHERE datname <> $2 AND datallowconn
-         AND (has_database_privilege(mine.oid, oid, 'CONNECT')
-           OR EXISTS (SELECT FROM pg_roles role WHERE pg_has_role(mine.oid, role.oid, 'MEMBER')
-             AND has_database_privilege(role.oid, pg_database.oid, 'CONNECT'))) LIMIT 100) AS open,
-       ARRAY(SELECT datname::text FROM pg_database WHERE datname <> $2 AND datallowconn
-         ORDER BY datname IN ('postgres', 'template1') DESC, random() LIMIT ${triedDatabases}) AS tried
-     FROM pg_roles mine WHERE rolname = $1`,
+         WHERE had."isSet" ORDER BY 1) AS attributes,
+       ARRAY(SELECT rolname::text FROM held LIMIT 100) AS memberships,
+       ARRAY(SELECT name FROM others
+         WHERE EXISTS (SELECT FROM held WHERE has_database_privilege(held.oid, others.oid, 'CONNECT')) LIMIT 100) AS open,
+       ARRAY(SELECT name FROM others
+         ORDER BY name IN ('postgres', 'template1') DESC, random() LIMIT ${triedDatabases}) AS tried`,
     [login, database],
   )
   return row ?? { attributes: [], memberships: [], open: [], tried: [] }
