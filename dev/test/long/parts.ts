@@ -130,15 +130,16 @@ export const parts: readonly Part[] = [
     lane: [demo, { ...attacks, title: 'attacks (standalone)', budget: 400, args: ['dev/attack/main.ts'] }],
   },
   {
-    name: 'reinstall',
-    proves: 'the whole demo after the App was uninstalled and installed again; the tutorial, block by block',
+    name: 'applications',
+    proves:
+      'the whole demo after the App was uninstalled and installed again; the tutorial, block by block; releases, a branch, pages in a browser, the network of pods',
     mode: 'production',
     lane: [
       demo,
       long({
-        title: 'end-to-end tests: the App installed again, the tutorial',
-        budget: 500,
-        args: vitestArguments(['e2e'], filesOf('reinstall')),
+        title: 'end-to-end tests of applications',
+        budget: 800,
+        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts', ...filesOf('applications')]),
       }),
     ],
   },

@@ -39,3 +39,11 @@ export const podsOfTenants: readonly string[] = [
   'deploy/{policies,authorizer}/**',
 ]
 export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/{*.ts,kit/**}', ...serviceOpeners]
+/** How an Application runs, and what people do with it. */
+export const applications: readonly string[] = [
+  ...podsOfTenants,
+  ...runtime,
+  'src/controllers/remote-sync/**',
+  'src/cli/**',
+  'deploy/{base,production,rbac}/**',
+]

@@ -109,7 +109,7 @@ export const proofs: readonly Proof[] = [
       'dev/demo/**',
     ],
     tests: ['test/e2e/reinstall.test.ts'],
-    part: 'reinstall',
+    part: 'applications',
     longSeconds: 580,
   },
   {
@@ -124,7 +124,7 @@ export const proofs: readonly Proof[] = [
       'bin/**',
       'dev/{demo,command-line,images}/**',
     ],
-    part: 'reinstall',
+    part: 'applications',
     longSeconds: 90,
     file: 'test/e2e/first-application.test.ts',
   },

@@ -1,8 +1,8 @@
 // The files of tests that prove one part of the product each, and are left out when nothing of it changed.
 import { basename } from 'node:path'
-import { apiServer, builds, packages, podsOfTenants, previews, runtime } from './areas.ts'
+import { apiServer, applications, builds, packages, podsOfTenants, previews, runtime } from './areas.ts'
 
-type Part = 'builds-and-volumes' | 'integration-files'
+type Part = 'applications' | 'builds-and-volumes' | 'integration-files'
 
 /**
  * By the part of `make test-long` that plays them; each case is named as its file. `longSeconds` is what it took beside
@@ -11,6 +11,25 @@ type Part = 'builds-and-volumes' | 'integration-files'
 const files: Readonly<
   Record<Part, Readonly<Record<string, { readonly longSeconds: number; readonly proves: readonly string[] }>>>
 > = {
+  applications: {
+    'test/e2e/releases.test.ts': {
+      longSeconds: 95,
+      proves: [...applications, 'src/controllers/app-secret/**', 'src/identity/sealed-values/**'],
+    },
+    'test/e2e/branch-life.test.ts': {
+      longSeconds: 80,
+      proves: [...applications, ...builds, 'src/{process,github,services/token-desk}/**', 'src/controllers/repository-grant/**'],
+    },
+    'test/e2e/busy-cluster.test.ts': { longSeconds: 40, proves: [...applications] },
+    'test/e2e/browser.test.ts': {
+      longSeconds: 60,
+      proves: [...packages, 'src/{broker,web,api,identity,github}/**', 'src/controllers/{installation,tenant}/**', 'dev/{demo,github}/**'],
+    },
+    'test/e2e/network.test.ts': {
+      longSeconds: 35,
+      proves: [...podsOfTenants, 'src/services/{network-probe,node-check}/**', 'src/api/**', 'deploy/**', 'dev/up/**'],
+    },
+  },
   'builds-and-volumes': {
     'test/e2e/dockerfile.test.ts': { longSeconds: 80, proves: [...builds, 'dev/buildkit/**'] },
     'test/e2e/buildpacks.test.ts': { longSeconds: 50, proves: [...builds] },
