@@ -24,7 +24,7 @@ let platform: Platform<PlatformProcess>
 let broker: string
 
 async function start({ name, program, account, variables }: ProcessPlan, ground: Ground): Promise<PlatformProcess> {
-  const { controlPlane, folder, logs, repository, onStop } = ground
+  const { controlPlane, folder, logs, repository, onClose } = ground
   const { server, certificateAuthority } = await readKubeconfig(controlPlane.kubeconfig)
   const kubeconfig = join(folder, 'kubeconfig')
   const token = await tokenOf(controlPlane.admin, account)
@@ -57,7 +57,7 @@ async function start({ name, program, account, variables }: ProcessPlan, ground:
     healthPort: health ?? 0,
     logFile,
   })
-  onStop(started.stop)
+  onClose(started.stop)
   return started
 }
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
   })
 }, timeLimit(60_000))
 
-afterAll(() => platform?.stop())
+afterAll(() => platform?.close())
 
 async function exposition(): Promise<string> {
   const [only] = platform.processes

@@ -18,6 +18,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openControllersStore, openStore } from '../../src/store/open-store.ts'
 import type { ControllersStore } from '../../src/store/store.ts'
 import { type Impersonation, impersonation } from '../attack/impersonation.ts'
+import { type OnClose, openClosing } from '../fixtures/open-closing.ts'
 import { newSealingKey } from '../fixtures/production-database.ts'
 import { applyApp, applyAppKey, applyKindsAndRoles, installAdmission, makeCertificates } from './ground.ts'
 import {
@@ -30,8 +31,6 @@ import {
   standalonePlans,
 } from './process-plans.ts'
 
-export type Stop = () => Promise<unknown>
-
 /** Where the processes of a platform are started. */
 export type Ground = {
   readonly repository: string
@@ -39,7 +38,7 @@ export type Ground = {
   readonly folder: string
   readonly logs: string
   readonly controlPlane: ControlPlane
-  readonly onStop: (stop: Stop) => void
+  readonly onClose: OnClose
 }
 
 export type StartedProcess = { readonly name: string; readonly untilReady: () => Promise<unknown> }
@@ -52,7 +51,7 @@ export type PlatformOptions<P extends StartedProcess> = {
   readonly database: 'postgres' | 'embedded'
   /** Called before the platform starts, which looks only then for kpack. */
   readonly prepare?: ((admin: ControlPlane['admin']) => Promise<void>) | undefined
-  /** Resolves when all were started; they may not be ready yet. What it starts it also stops, by `onStop`. */
+  /** Resolves when all were started; they may not be ready yet. What it starts it also stops, by `onClose`. */
   readonly start: (plans: readonly ProcessPlan[], ground: Ground) => Promise<readonly P[]>
 }
 
@@ -76,66 +75,62 @@ export type Platform<P extends StartedProcess> = PlatformInUse & {
   readonly processes: readonly P[]
   /** A second connection to the database of the controllers; close it. Rejects for the embedded one. */
   readonly openControllersStore: () => Promise<ControllersStore>
-  readonly stop: () => Promise<void>
+  readonly close: () => Promise<void>
 }
 
-export async function openPlatform<P extends StartedProcess>(options: PlatformOptions<P>): Promise<Platform<P>> {
+export function openPlatform<P extends StartedProcess>(options: PlatformOptions<P>): Promise<Platform<P>> {
+  return openClosing(onClose => open(options, onClose))
+}
+
+async function open<P extends StartedProcess>(
+  options: PlatformOptions<P>,
+  onClose: OnClose,
+): Promise<Omit<Platform<P>, 'close'>> {
   const { form, cluster } = options
   const settings = readClusterSettings()
   const { repository } = settings
   const deps = { settings, progress: standardErrorProgress() }
-  const stops: Stop[] = []
-  const onStop = (end: Stop): void => void stops.push(end)
-  const stop = async (): Promise<void> => {
-    for (const end of stops.splice(0).reverse()) await end()
-  }
-  try {
-    const folder = await mkdtemp(join(tmpdir(), 'sekisho-platform-'))
-    onStop(() => rm(folder, { recursive: true, force: true }))
-    const controlPlane = await deps.progress.step('control plane', () => startTestCluster(deps, cluster))
-    const { admin, kubeconfig } = controlPlane
-    onStop(() => removeTestCluster(deps, cluster))
-    onStop(() => admin.close())
-    const kubectl = (await ensureBinary(catalog.kubernetes, deps)).path('kubectl')
-    await deps.progress.step('kinds and roles', () => applyKindsAndRoles(kubectl, kubeconfig, { repository, form }))
-    const { authority, leaf, webhookLeaf } = await makeCertificates(join(folder, 'pki'))
-    const brokerUrl = `https://127.0.0.1:${servicePorts.broker}`
-    const github = await startEmulator({
-      ...options.github,
-      webhookCaFile: authority.files.certificate,
-      app: {
-        webhookUrl: `${brokerUrl}/webhooks/github`,
-        callbackUrls: [`${brokerUrl}/login/callback`],
-        setupUrl: `${brokerUrl}/onboard/callback`,
-      },
-    })
-    onStop(() => github.stop())
-    const secret = 'github-key'
-    await applyAppKey(admin, secret, github.app.privateKeyPem)
-    await applyApp(admin, github, { name: appName, secret })
-    await options.prepare?.(admin)
-    const { plans, openControllersStore } = await deps.progress.step('database', () =>
-      plansOn(options, { github, leaf, webhookLeaf }, onStop),
-    )
-    const logs = join(settings.stateFolder, cluster.name)
-    await mkdir(logs, { recursive: true })
-    const processes = await options.start(plans, { repository, folder, logs, controlPlane, onStop })
-    for (const process of processes) await deps.progress.step(`${process.name} is ready`, process.untilReady)
-    await deps.progress.step('policies and webhooks', () =>
-      installAdmission(admin, { authorityPem: authority.pem, port: servicePorts.admission }),
-    )
-    const people = await impersonation(kubeconfig)
-    onStop(people.close)
-    const tokenDeskUrl = `https://127.0.0.1:${servicePorts.tokenDesk}`
-    const authorityFile = authority.files.certificate
-    return {
-      ...{ form, github, admin, people, tokenDeskUrl, kubeconfig, kubectl, folder, brokerUrl, authorityFile, processes },
-      openControllersStore,
-      stop,
-    }
-  } catch (error) {
-    await stop()
-    throw error
+  const folder = await mkdtemp(join(tmpdir(), 'sekisho-platform-'))
+  onClose(() => rm(folder, { recursive: true, force: true }))
+  const controlPlane = await deps.progress.step('control plane', () => startTestCluster(deps, cluster))
+  const { admin, kubeconfig } = controlPlane
+  onClose(() => removeTestCluster(deps, cluster))
+  onClose(() => admin.close())
+  const kubectl = (await ensureBinary(catalog.kubernetes, deps)).path('kubectl')
+  await deps.progress.step('kinds and roles', () => applyKindsAndRoles(kubectl, kubeconfig, { repository, form }))
+  const { authority, leaf, webhookLeaf } = await makeCertificates(join(folder, 'pki'))
+  const brokerUrl = `https://127.0.0.1:${servicePorts.broker}`
+  const github = await startEmulator({
+    ...options.github,
+    webhookCaFile: authority.files.certificate,
+    app: {
+      webhookUrl: `${brokerUrl}/webhooks/github`,
+      callbackUrls: [`${brokerUrl}/login/callback`],
+      setupUrl: `${brokerUrl}/onboard/callback`,
+    },
+  })
+  onClose(() => github.stop())
+  const secret = 'github-key'
+  await applyAppKey(admin, secret, github.app.privateKeyPem)
+  await applyApp(admin, github, { name: appName, secret })
+  await options.prepare?.(admin)
+  const { plans, openControllersStore } = await deps.progress.step('database', () =>
+    plansOn(options, { github, leaf, webhookLeaf }, onClose),
+  )
+  const logs = join(settings.stateFolder, cluster.name)
+  await mkdir(logs, { recursive: true })
+  const processes = await options.start(plans, { repository, folder, logs, controlPlane, onClose })
+  for (const process of processes) await deps.progress.step(`${process.name} is ready`, process.untilReady)
+  await deps.progress.step('policies and webhooks', () =>
+    installAdmission(admin, { authorityPem: authority.pem, port: servicePorts.admission }),
+  )
+  const people = await impersonation(kubeconfig)
+  onClose(people.close)
+  const tokenDeskUrl = `https://127.0.0.1:${servicePorts.tokenDesk}`
+  const authorityFile = authority.files.certificate
+  return {
+    ...{ form, github, admin, people, tokenDeskUrl, kubeconfig, kubectl, folder, brokerUrl, authorityFile, processes },
+    openControllersStore,
   }
 }
 
@@ -145,7 +140,7 @@ type Planned = Pick<Platform<StartedProcess>, 'openControllersStore'> & { readon
 async function plansOn(
   { form, database }: Pick<PlatformOptions<StartedProcess>, 'form' | 'database'>,
   sources: PlanSources,
-  onStop: (stop: Stop) => void,
+  onClose: OnClose,
 ): Promise<Planned> {
   const key = newSealingKey()
   if (form === 'standalone' && database === 'embedded') {
@@ -153,7 +148,7 @@ async function plansOn(
     return { plans, openControllersStore: () => Promise.reject(new Error('the embedded database has one process')) }
   }
   const postgres = await startPostgres()
-  onStop(postgres.stop)
+  onClose(postgres.stop)
   if (form === 'production') {
     const { stores, desk } = await productionDatabases(postgres)
     return { plans: productionPlans(sources, stores), openControllersStore: () => openControllersStore(desk) }

@@ -169,7 +169,7 @@ async function main(): Promise<number> {
     else print(rows)
     return rows.some(({ met }) => met === false) ? 1 : 0
   } finally {
-    await fixture.stop()
+    await fixture.close()
   }
 }
 

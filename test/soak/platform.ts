@@ -46,9 +46,9 @@ export async function openSoakPlatform({ settings, ...options }: SoakPlatformOpt
     proxies,
     store,
     ended: () => processes.map(process => process.ended()).find(how => how !== undefined),
-    async stop() {
+    async close() {
       await store.close()
-      await platform.stop()
+      await platform.close()
     },
   }
 }

@@ -86,18 +86,18 @@ export async function startReplicas(plans: readonly ProcessPlan[], options: Repl
     const isReady = async (of: number): Promise<boolean> => (await behind.get(of)?.isReady()) === true
     const ports = replicas.map(replica => portsOf(replica)[port])
     const service = await startService({ address: { host, port: servicePorts[port] }, ports, isReady })
-    options.onStop(service.close)
+    options.onClose(service.close)
   }
   return { processes, proxies }
 }
 
 type Planned = { readonly plan: ProcessPlan; readonly name: string; readonly listen: Variables }
 
-async function startOne({ plan, name, listen }: Planned, { onStop, ...options }: ReplicaOptions) {
+async function startOne({ plan, name, listen }: Planned, { onClose, ...options }: ReplicaOptions) {
   const { controlPlane, repository, folder, logs, settings } = options
   const file = name.replace(' ', '-')
   const proxy = plan.name === withoutApiServer ? undefined : await startProxy(controlPlane, plan.account)
-  if (proxy !== undefined) onStop(() => proxy.close())
+  if (proxy !== undefined) onClose(() => proxy.close())
   const kubeconfig = join(folder, `${file}-kubeconfig`)
   if (proxy !== undefined) await writeFile(kubeconfig, proxy.kubeconfig(), { mode: 0o600 })
   const logFile = join(logs, `${file}.log`)
@@ -120,7 +120,7 @@ async function startOne({ plan, name, listen }: Planned, { onStop, ...options }:
     healthPort: Number(listen['SEKISHO_HEALTH_PORT']),
     logFile,
   })
-  onStop(started.stop)
+  onClose(started.stop)
   return { started, proxy }
 }
 

@@ -36,7 +36,7 @@ const rateLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, sec
 export async function openWorld(note: (message: string) => void): Promise<World> {
   return openClosing(async onClose => {
     const platform = await openSoakPlatform({ form: 'production', github: { rateLimit } })
-    onClose(platform.stop)
+    onClose(platform.close)
     await openTenant(platform)
     const workload = await openWorkload(platform)
     onClose(workload.close)

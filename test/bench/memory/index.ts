@@ -88,7 +88,7 @@ function measurement(form: 'standalone' | 'production', { scale, note }: BenchCo
       try {
         return await measure(platform, scale, note, signal)
       } finally {
-        await platform.stop()
+        await platform.close()
       }
     },
     goals: bounds[form],

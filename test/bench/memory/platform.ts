@@ -35,7 +35,7 @@ export async function openMemoryPlatform(form: Form): Promise<MemoryPlatform> {
       const processes: MeasuredProcess[] = []
       for (const [index, plan] of plans.entries()) {
         const started = await startPlanned(plan, healthPorts[index] ?? 0, { ...ground, app })
-        ground.onStop(started.stop)
+        ground.onClose(started.stop)
         processes.push(started)
       }
       return processes

@@ -141,12 +141,16 @@ async function measure(run: Run): Promise<readonly Figure[]> {
   for (let index = 0; index < repositories; index++)
     followed.push({ index, pipeline: await followPullRequests(world, index, { report: index < reported }) })
   const before = await objectsOf(world)
-  const heapBefore = (await world.process.memory()).heapUsed
+  const liveHeap = async (): Promise<number> => (await world.process.memory()).heapUsed / 1e6
+  const heapBefore = await liveHeap()
+  const heaps: number[] = []
+  const quarter = Math.ceil(cycles / 4)
   const began = performance.now()
   const one = async (repository: Followed): Promise<void> => {
     for (let count = repository.index; count < cycles; count += repositories) {
       await cycle(run, repository, Math.floor(count / repositories))
       if (counts.closed % 10 === 0) note(`${counts.closed} pull requests were closed`)
+      if (counts.closed % quarter === 0) heaps.push(await liveHeap())
     }
   }
   // A failure of one ends the others: their next action finds the signal aborted, or the platform ended.
@@ -155,7 +159,7 @@ async function measure(run: Run): Promise<readonly Figure[]> {
   const left = await settle(run, before)
   const settled = performance.now()
   for (const kind of kinds) for (const what of left[kind].slice(0, 10)) note(`left: ${what}`)
-  const heapAfter = (await world.process.memory()).heapUsed
+  const heapAfter = await liveHeap()
   const figure = (label: string, value: number, unit = ''): Figure => ({ label, value, unit })
   return [
     figure('cycles', cycles),
@@ -166,8 +170,9 @@ async function measure(run: Run): Promise<readonly Figure[]> {
     figure(labels.never, counts.never),
     figure('last closed to nothing left', (settled - lastClosed) / 1000, 's'),
     ...kinds.map(kind => figure(labels.leaked(kind), left[kind].length)),
-    figure('live heap of the platform before', heapBefore / 1e6, 'MB'),
-    figure('live heap of the platform after', heapAfter / 1e6, 'MB'),
+    figure('live heap of the platform before', heapBefore, 'MB'),
+    ...heaps.map((heap, at) => figure(`live heap after ${at + 1} quarters of them`, heap, 'MB')),
+    figure('live heap of the platform after', heapAfter, 'MB'),
   ]
 }
 

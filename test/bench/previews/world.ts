@@ -176,7 +176,7 @@ export async function openWorld({
       prepare: installKpack,
       settings: { SEKISHO_REGISTRY: `${registry.host}/apps`, SEKISHO_PLATFORM_BUILDS: '40', ...settings },
     })
-    onClose(platform.stop)
+    onClose(platform.close)
     const [process] = platform.processes
     const [proxy] = platform.proxies
     if (process === undefined || proxy === undefined) throw new Error('the standalone form has one process')

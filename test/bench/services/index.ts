@@ -12,11 +12,11 @@ import { percentile } from '../harness/statistics.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { someAtATime } from '../load/some-at-a-time.ts'
 import { dropDatabases, makeDatabases } from './bare-sql.ts'
-import { rotation } from './rotation.ts'
+import { rotated, rotation } from './rotation.ts'
 import { classes } from './servers.ts'
 import { namespace, openWorld, type World } from './world.ts'
 
-const [single, many, rotated] = [20, 500, 50]
+const [single, many] = [20, 500]
 /** The API server and the database have no more clients at once than this of the bench. */
 const applying = 16
 type Kind = 'database' | 'bucket'
@@ -125,8 +125,8 @@ export const services: Bench = {
       measurements: [
         ready(world, 'database', sized(single), 1),
         ready(world, 'bucket', sized(single), 0.7),
-        rotationOf(world, 'database', sized(rotated)),
-        rotationOf(world, 'bucket', sized(rotated)),
+        rotationOf(world, 'database', sized(rotated.database.count)),
+        rotationOf(world, 'bucket', sized(rotated.bucket.count)),
       ],
       close: world.close,
     }

@@ -13,13 +13,16 @@ import { namespace, type World } from './world.ts'
 
 type Kind = 'database' | 'bucket'
 /** Of all pods together in a second. */
-const requests = 250
+const requests = 210
 /**
- * How many are replaced at once. For each request by a tenant's key versitygw 1.8.0 reads the file of all users
- * (`iamapi/storage/internal.go`), under one lock: with a hundred users it answers 250 in a second, so that more at once would
- * measure how long its queue is.
+ * Fifty credentials are replaced, `count` of them while they are in use, `atOnce` at a time. For each request by a tenant's key
+ * versitygw 1.8.0 reads the file of all users (`iamapi/storage/internal.go`), under one lock: with fifty it answers 230 in a
+ * second, and more would measure how long its queue is.
  */
-const atOnce: Readonly<Record<Kind, number>> = { database: 50, bucket: 5 }
+export const rotated: Readonly<Record<Kind, { readonly count: number; readonly rounds: number; readonly atOnce: number }>> = {
+  database: { count: 50, rounds: 1, atOnce: 50 },
+  bucket: { count: 25, rounds: 2, atOnce: 5 },
+}
 /** A credential is not replaced before it is so old: `paceMilliseconds` of src/data-services/slots. */
 const paceMilliseconds = 60_000
 
@@ -92,7 +95,7 @@ function mayLogIn({ server }: World, login: string): Promise<boolean> {
   })
 }
 
-export type Rotated = {
+export type Rotation = {
   readonly kind: Kind
   readonly names: readonly string[]
   /** Resolves when all have a credential that is ready. */
@@ -100,27 +103,33 @@ export type Rotated = {
   readonly remove: () => Promise<void>
 }
 
-/** Each is replaced once, none before it is a minute old. */
-export function rotation(world: World, { kind, names, make, remove }: Rotated): Measurement {
+/** None is replaced before it is a minute old. */
+export function rotation(world: World, { kind, names, make, remove }: Rotation): Measurement {
+  const { rounds, atOnce } = rotated[kind]
   return {
     name: `rotation of ${kind}s`,
-    title: `${names.length} credentials of ${kind}s replaced while pods use them, ${Math.min(atOnce[kind], names.length)} at once`,
+    title: `credentials of ${rounds} times ${names.length} ${kind}s replaced while pods use them, ${Math.min(atOnce, names.length)} at once`,
     async run(): Promise<readonly Figure[]> {
-      await make()
       const counts: Counts = { answered: 0, failed: 0 }
       const run: Run = { world, kind, counts, everyMilliseconds: (names.length / requests) * 1000 }
-      const used = new Map<string, Used>()
-      await someAtATime(names, 8, async name => used.set(name, await roll(run, await deliveredOf(world, name))))
-      const [began, before] = [performance.now(), counts.answered]
       const all: Omit<Replaced, 'used'>[] = []
-      await someAtATime([...used], atOnce[kind], async ([name, former]) => {
-        const { used: now, ...seconds } = await replace(run, name, former)
-        used.set(name, now)
-        all.push(seconds)
-      })
-      const rate = ((counts.answered - before) / (performance.now() - began)) * 1000
-      for (const { pod } of used.values()) await pod.stop()
-      await remove()
+      let [answered, milliseconds] = [0, 0]
+      for (let round = 0; round < rounds; round++) {
+        await make()
+        const used = new Map<string, Used>()
+        await someAtATime(names, 8, async name => used.set(name, await roll(run, await deliveredOf(world, name))))
+        const [began, before] = [performance.now(), counts.answered]
+        await someAtATime([...used], atOnce, async ([name, former]) => {
+          const { used: now, ...seconds } = await replace(run, name, former)
+          used.set(name, now)
+          all.push(seconds)
+        })
+        answered += counts.answered - before
+        milliseconds += performance.now() - began
+        for (const { pod } of used.values()) await pod.stop()
+        await remove()
+      }
+      const rate = (answered / milliseconds) * 1000
       const seconds = (label: string, value: number): Figure => ({ label, value, unit: 's' })
       const replaced = all.map(one => one.replaced)
       const refused = all.map(one => one.refused)
