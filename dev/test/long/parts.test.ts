@@ -3,7 +3,9 @@ import { proofs } from '../selection/proofs.ts'
 import { parts } from './parts.ts'
 
 test.each(
-  proofs.flatMap(({ name, part, file, tests = [] }) => [...tests, ...(file === undefined ? [] : [file])].map(path => [path, name, part] as const)),
+  proofs.flatMap(({ name, part, file, tests = [] }) =>
+    [...tests, ...(file === undefined ? [] : [file])].map(path => [path, name, part] as const),
+  ),
 )('%s of %s is played by the part %s', (path, _name, part) => {
   const played = parts.find(({ name }) => name === part)?.lane.flatMap(({ args }) => args)
   expect(played).toContain(path)

@@ -23,7 +23,12 @@ const files: Readonly<
     'test/e2e/busy-cluster.test.ts': { longSeconds: 40, proves: [...applications] },
     'test/e2e/browser.test.ts': {
       longSeconds: 60,
-      proves: [...packages, 'src/{broker,web,api,identity,github}/**', 'src/controllers/{installation,tenant}/**', 'dev/{demo,github}/**'],
+      proves: [
+        ...packages,
+        'src/{broker,web,api,identity,github}/**',
+        'src/controllers/{installation,tenant}/**',
+        'dev/{demo,github}/**',
+      ],
     },
     'test/e2e/network.test.ts': {
       longSeconds: 35,

@@ -100,7 +100,11 @@ async function watch(world: World, { wire, empty }: { wire: Wire; empty: Memory 
     figures: [
       { label: labels.writes, value: difference('writes'), unit: '' },
       // Nobody may list Secrets, so that none is watched: each is read again.
-      { label: 'reads of single objects in a minute, each Secret once in ten minutes', value: difference('reads') / restMinutes, unit: '' },
+      {
+        label: 'reads of single objects in a minute, each Secret once in ten minutes',
+        value: difference('reads') / restMinutes,
+        unit: '',
+      },
       { label: labels.statements, value: (difference('wire') - difference('guard')) / restMinutes, unit: '' },
       { label: 'statements of the guard in a minute', value: difference('guard') / restMinutes, unit: '' },
       megabytes('data-services: resident with one database', empty.residentBytes),
