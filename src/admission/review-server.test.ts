@@ -41,7 +41,7 @@ test('a review for every connection of an API server may be in progress; more by
   }
   for (let number = 0; number < 5; number += 1) begin(8_000_000)
   await waitUntil('the refusal of what would be too much', seen => seen(answers).length === 1)
-  const small = Array.from({ length: 100 }, () => begin(2))
+  const small = Array.from({ length: 400 }, () => begin(2))
   await waitUntil('all to be in progress', seen => seen(heads) === 5 + small.length)
   for (const { end } of small) end()
   await waitUntil('all reviews to be answered', seen => seen(answers).length === 1 + small.length)

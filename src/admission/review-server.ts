@@ -26,11 +26,14 @@ export type ReviewServerDeps = {
 const bodyLimit = 8 * 1024 * 1024
 /**
  * An API server sends a review for each write in progress and each webhook that it concerns (six for a pod), and opens a
- * connection for each that is in progress: https://pkg.go.dev/net/http#Transport . One that is refused is a write that fails.
+ * connection for each that is in progress; of each webhook it keeps 25 that wait. One that is refused, or ended as it is used, is
+ * a write that fails: there is room for the 200 writes that it has in progress unless told otherwise.
+ * https://pkg.go.dev/net/http#Transport , https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/
+ * (--max-mutating-requests-inflight)
  */
-const connections = { most: 256, maxOfClient: 128 }
+const connections = { most: 4096, maxOfClient: 2048 }
 /** Most reviews are a few KiB: what bounds their memory is the bytes. They are parsed on the thread that answers them. */
-const budget = { requests: connections.most, bytes: 4 * bodyLimit, bodyLimit }
+const budget = { requests: connections.maxOfClient, bytes: 4 * bodyLimit, bodyLimit }
 
 /** A server that does not listen yet. */
 export function createReviewServer(deps: ReviewServerDeps): PostServer {
