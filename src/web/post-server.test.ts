@@ -29,7 +29,8 @@ async function start(options: Partial<PostServerOptions> = {}) {
 }
 
 test('no connection that an API server keeps is ended before the API server ends it, whether it sent a request or not', () => {
-  const idleOfGo = 90_000
+  const [idleOfGo, handshakeOfGo] = [90_000, 10_000]
+  expect(patienceWithApiServers.handshake).toBeGreaterThan(handshakeOfGo)
   const { server } = createNodeServer(() => {}, { log: silentLog, patience: patienceWithApiServers })
   const { headersTimeout, requestTimeout, keepAliveTimeout } = server
   for (const limit of [headersTimeout, requestTimeout, keepAliveTimeout]) expect(limit).toBeGreaterThan(idleOfGo)

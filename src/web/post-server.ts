@@ -55,9 +55,10 @@ export function jsonOf(body: Buffer): unknown {
 /**
  * Clients written in Go, as API servers are, open connections ahead of need and keep them for 90 s. One that never sent a request
  * is taken for sound: where it ends just when it is used, the request fails (EOF) and is not sent again. So none ends before
- * theirs do; how many there may be is bounded. https://pkg.go.dev/net/http#Transport (IdleConnTimeout)
+ * theirs do, nor a handshake, for which they have 10 s; how many there may be is bounded.
+ * https://pkg.go.dev/net/http#Transport (IdleConnTimeout, TLSHandshakeTimeout)
  */
-export const patienceWithApiServers = { headers: 120_000, request: 120_000 }
+export const patienceWithApiServers = { handshake: 30_000, headers: 120_000, request: 120_000 }
 
 /** A server that does not listen yet. */
 export function createPostServer(options: PostServerOptions): PostServer {
