@@ -1,9 +1,14 @@
 // The kubectl calls of `make up`: apply, wait, read; always with the administrator's kubeconfig of the development cluster, or
 // with the user's.
+import { messageOf } from '../../src/lib/errors.ts'
+import { Hopeless, waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { runCommand, tryCommand } from '../cluster/run-command.ts'
 
 export type Kubectl = {
-  /** Server-side apply of a folder with a kustomization. */
+  /**
+   * Server-side apply of a folder with a kustomization; once more while the API server does not know the parameters of a policy
+   * yet that the same folder has made.
+   */
   readonly applyFolder: (folder: string) => Promise<void>
   readonly applyText: (yaml: string) => Promise<void>
   /** Deletes the objects that exist, and waits until they are gone. */
@@ -15,6 +20,9 @@ export type Kubectl = {
   readonly read: (args: readonly string[]) => Promise<unknown>
 }
 
+/** Until then it refuses everything that such a policy is about: k8s.io/apiserver, pkg/admission/plugin/policy/generic. */
+const withoutParameters = 'not yet synced to use for admission'
+const applyMilliseconds = 120_000
 const apply = ['apply', '--server-side', '--force-conflicts', '--field-manager=sekisho-up']
 
 /** `kubeconfig` may be a list, as in KUBECONFIG. `extra` is for programs that a kubeconfig names to sign in. */
@@ -23,7 +31,20 @@ export function createKubectl(program: string, kubeconfig: string, extra: Readon
   const call = (args: readonly string[], timeoutMilliseconds: number, input = ''): Promise<string> =>
     runCommand(program, args, { environment, input, timeoutMilliseconds })
   return {
-    applyFolder: async folder => void (await call([...apply, '-k', folder], 120_000)),
+    applyFolder: async folder => {
+      const applied = async (): Promise<true> => {
+        try {
+          await call([...apply, '-k', folder], applyMilliseconds)
+          return true
+        } catch (error) {
+          if (messageOf(error).includes(withoutParameters)) throw error
+          throw new Hopeless(messageOf(error), { cause: error })
+        }
+      }
+      await waitUntil('the API server to know the parameters of its policies', applied, {
+        timeoutMilliseconds: applyMilliseconds,
+      })
+    },
     applyText: async yaml => void (await call([...apply, '-f', '-'], 60_000, yaml)),
     deleteText: async yaml => void (await call(['delete', '--ignore-not-found', '-f', '-'], 120_000, yaml)),
     run: (args, timeoutMilliseconds = 60_000) => call(args, timeoutMilliseconds),

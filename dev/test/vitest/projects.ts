@@ -39,6 +39,7 @@ const starters = new Set([
   'dev/images/buildpacks/shared/run-logged.ts',
   'dev/postgres/start-postgres.ts',
   'dev/test/calibration.ts',
+  'dev/up/kubectl.ts',
   'dev/up/secrets/admission-certificate.ts',
   'src/kube/kubeconfig/kubeconfig.ts',
   'src/store/database/database.ts',
