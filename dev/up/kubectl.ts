@@ -6,8 +6,8 @@ import { runCommand, tryCommand } from '../cluster/run-command.ts'
 
 export type Kubectl = {
   /**
-   * Server-side apply of a folder with a kustomization; once more while the API server does not know the parameters of a policy
-   * yet that the same folder has made.
+   * Server-side apply of a folder with a kustomization. It is retried as long as the API server does not know the parameters of
+   * a policy that the same folder has made.
    */
   readonly applyFolder: (folder: string) => Promise<void>
   readonly applyText: (yaml: string) => Promise<void>

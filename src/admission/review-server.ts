@@ -27,7 +27,7 @@ const bodyLimit = 8 * 1024 * 1024
 /**
  * An API server sends a review for each write in progress and each webhook that it concerns (six for a pod), and opens a
  * connection for each that is in progress; of each webhook it keeps 25 that wait. One that is refused, or ended as it is used, is
- * a write that fails: there is room for the 200 writes that it has in progress unless told otherwise.
+ * a write that fails: there is room for 200 writes in progress, its default.
  * https://pkg.go.dev/net/http#Transport , https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/
  * (--max-mutating-requests-inflight)
  */

@@ -155,6 +155,6 @@ async function plansOn(
   }
   const url = postgres.url('postgres')
   const store = { SEKISHO_DATABASE_URL: url.reveal(), SEKISHO_SEALING_KEYS: key.reveal() }
-  const open = () => openStore({ url, sealingKeys: [key], clock: systemClock, log: silentLog })
-  return { plans: standalonePlans(sources, store), openControllersStore: async () => (await open()).controllers }
+  const openAll = () => openStore({ url, sealingKeys: [key], clock: systemClock, log: silentLog })
+  return { plans: standalonePlans(sources, store), openControllersStore: async () => (await openAll()).controllers }
 }

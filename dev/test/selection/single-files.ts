@@ -25,6 +25,7 @@ const files: Readonly<
       longSeconds: 60,
       proves: [
         ...packages,
+        ...runtime,
         'src/{broker,web,api,identity,github}/**',
         'src/controllers/{installation,tenant}/**',
         'dev/{demo,github}/**',

@@ -32,7 +32,7 @@ export function createIdentities({ people, clock }: Pick<BrokerContext, 'people'
   }
 }
 
-/** Whether GitHub answered, no Halt is about the person, and there is no tenant in which they have a role. */
+/** Whether the person is known and not halted, and has no role in any tenant. */
 export function hasNoRole(error: unknown): error is AppError {
   return isAppError(error, 'forbidden') && error.reason === 'NoRole'
 }
