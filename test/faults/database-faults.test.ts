@@ -13,6 +13,7 @@ import type { AuditRecord } from '../../src/api/audit/audit-event.ts'
 import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
+import { memoryInUse } from '../../src/lib/testing/memory-in-use.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
@@ -279,7 +280,7 @@ async function silentDatabase(): Promise<Silence> {
   const database = await openTestDatabase()
   await database.store.audit.append(record('before'))
   database.proxy.hold(true)
-  const heap = process.memoryUsage().heapUsed
+  const heap = memoryInUse().heapUsed
   const since = performance.now()
   let first = Number.POSITIVE_INFINITY
   let turnedAway = 0
@@ -292,7 +293,7 @@ async function silentDatabase(): Promise<Silence> {
     if (index === 0) first = (performance.now() - since) / 1000
   })
   await all[0]
-  const heapMegabytes = (process.memoryUsage().heapUsed - heap) / 1_048_576
+  const heapMegabytes = (memoryInUse().heapUsed - heap) / 1_048_576
   database.proxy.hold(false)
   await Promise.all(all)
   return { turnedAway, firstAnswer: first, heapMegabytes, database, acknowledged }

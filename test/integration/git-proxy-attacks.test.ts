@@ -2,12 +2,11 @@
 // cut.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { halt } from '../../src/api/github/halt.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
+import { memoryInUse } from '../../src/lib/testing/memory-in-use.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { flushPacket, packetLine } from '../../src/services/packet-lines.ts'
 import { type GitProxyFixture, withGitProxy } from '../fixtures/git-proxy-fixture.ts'
@@ -154,13 +153,7 @@ describe('a workload', () => {
     const { sent, answer } = openRequest(fixture, token, { path: '/git-receive-pack' })
     const list = pushBody([`${zero} ${one} refs/pull/1/head`], pack)
     const piece = Buffer.alloc(1024 * 1024, 'x')
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
-    // What nobody collected yet is not what is held.
-    const held = () => {
-      collect()
-      return process.memoryUsage().arrayBuffers
-    }
+    const held = () => memoryInUse().arrayBuffers
     const before = held()
     let most = before
     sent.write(list)

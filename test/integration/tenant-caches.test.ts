@@ -1,7 +1,5 @@
 // What tenants may write does not fill the memory of the platform, although it caches objects of all namespaces: many large
 // objects under the platform's own labels, on a real API server.
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
 import { configMaps, deployments } from '../../src/api/builtin/index.ts'
 import { labels } from '../../src/api/names.ts'
@@ -10,19 +8,17 @@ import { createApplicationController } from '../../src/controllers/application/i
 import { createTenantController } from '../../src/controllers/tenant/index.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { memoryInUse } from '../../src/lib/testing/memory-in-use.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { narrowed } from '../fixtures/test-clients.ts'
 
-setFlagsFromString('--expose_gc')
-const collectGarbage: () => void = runInNewContext('gc')
 const megabyte = 1024 * 1024
 const large = 'x'.repeat(900 * 1024)
 
 function heapMegabytes(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed / megabyte
+  return memoryInUse().heapUsed / megabyte
 }
 
 function deployment(namespace: string, name: string) {

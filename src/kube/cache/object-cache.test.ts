@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../api/resource.ts'
+import { memoryInUse } from '../../lib/testing/memory-in-use.ts'
 import { type Thing, thing } from '../testing/objects.ts'
 import { type Change, createObjectCache } from './object-cache.ts'
 
@@ -136,17 +135,11 @@ function application(index: number): string {
 }
 
 test('ten thousand Applications take at most 2 MB of heap per thousand', () => {
-  setFlagsFromString('--expose_gc')
-  const collectGarbage: () => void = runInNewContext('gc')
-  const heap = (): number => {
-    collectGarbage()
-    return process.memoryUsage().heapUsed
-  }
   const cache = createObjectCache<KubeObject>()
   cache.addIndex('namespace', object => [object.metadata.namespace ?? ''])
-  const before = heap()
+  const before = memoryInUse().heapUsed
   for (let index = 0; index < 10_000; index++) cache.upsert(JSON.parse(application(index)) as KubeObject)
-  const megabytes = (heap() - before) / 10 / 1_048_576
+  const megabytes = (memoryInUse().heapUsed - before) / 10 / 1_048_576
   expect(cache.size()).toBe(10_000)
   expect(megabytes).toBeLessThanOrEqual(2)
   // So that the objects are still in use when the figure above is taken.

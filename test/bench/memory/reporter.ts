@@ -31,6 +31,8 @@ function isolate(thread: string, { used_heap_size, total_heap_size, external_mem
 async function answer({ collect }: Question): Promise<void> {
   if (collect) {
     if (globalThis.gc === undefined) throw new Error('memory is measured after a collection: start with --expose-gc')
+    // Twice: Buffers that the first collection frees are counted until the second one begins.
+    globalThis.gc()
     globalThis.gc()
   }
   const others = await Promise.all([...workers].map(async ([worker, name]) => isolate(name, await worker.getHeapStatistics())))
