@@ -184,7 +184,7 @@ export const nameAttacks: readonly Attack[] = [
           json: {
             apiVersion: github,
             kind: 'RepositoryGrant',
-            metadata: { name: 'attack-held', finalizers: ['attack.example/hold'] },
+            metadata: { name: 'attack-finalizer', finalizers: ['attack.example/hold'] },
             spec: {
               installation: 'github',
               repositories: ['globex/site'],
@@ -246,7 +246,7 @@ export const nameAttacks: readonly Attack[] = [
           as: 'gary',
           method: 'POST',
           path: applicationsPath,
-          json: application('attack-commit', image, { commit }),
+          json: application('attack-commit-of-acme', image, { commit }),
           name: 'create with acme’s commit',
           dry: true,
         },

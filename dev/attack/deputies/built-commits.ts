@@ -13,7 +13,7 @@ import { application, emptyApplication, remoteSync } from './manifests.ts'
 import type { Shown } from './object-attempts.ts'
 import { pushBranch } from './own-branch.ts'
 
-const name = 'attack-commit'
+const name = 'attack-built-commit'
 const syncs = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'remotesyncs')
 
 /** Runs in the build, before the exporter makes the image from what the phases left. */
@@ -95,7 +95,7 @@ function judgeBuilt({ shown, claimed, pushed }: Ended): Verdict {
 async function claim(world: World, { claimed }: Ended): Promise<Verdict> {
   return judgeApi(
     await world.api('gary', 'POST', `${applicationsPath}?dryRun=All`, {
-      json: application('attack-commit-claim', await world.ownImage(), { commit: claimed }),
+      json: application('attack-built-commit-claim', await world.ownImage(), { commit: claimed }),
     }),
   )
 }

@@ -102,7 +102,7 @@ async function forkWaits(demo: DemoContext, images: PreviewImages | undefined, o
     await pull.untilState('WaitingForApproval', second)
     await pull.close()
     const registry = await untilNothingIsLeft(demo, {
-      ...{ name, number: pull.number, approved: [first] },
+      ...{ pipeline: pipelineName, number: pull.number, approved: [first] },
       images: images && (() => images.left(name, built)),
     })
     return `#${pull.number}: ${first.slice(0, 8)} waited, dave approved it, ${running.url} served it; ${second.slice(0, 8)} waited again, and after its end nothing is left${registry}`
@@ -136,7 +136,7 @@ async function promoted(demo: DemoContext, images: PreviewImages | undefined, { 
   await urlAnswers(demo, dave)
   const kept = sync.status?.image?.split('@')[1]
   const registry = await untilNothingIsLeft(demo, {
-    ...{ name, number: pull.number },
+    ...{ pipeline: pipelineName, number: pull.number },
     images: images && (() => images.left(name, built, kept)),
   })
   await pull.untilComment('destroyed')

@@ -121,17 +121,18 @@ export function pullRequestOf(demo: DemoContext, number: number, pipeline = pipe
 }
 
 /**
- * The preview `name` of pull request `number`; `approved`: the commits of a fork that a person let run; `images`: what the
- * registry still has of it, absent where the registry cannot be asked.
+ * The preview that this AppPipeline had of pull request `number`; `approved`: the commits of a fork that a person let run;
+ * `images`: what the registry still has of it, absent where the registry cannot be asked.
  */
 type EndedPreview = {
-  readonly name: string
+  readonly pipeline: string
   readonly number: number
   readonly approved?: readonly string[]
   readonly images?: (() => Promise<readonly string[]>) | undefined
 }
 
-type Approvals = { readonly items: readonly { readonly spec: { readonly number: number; readonly headCommit: string } }[] }
+type ApprovedCommit = { readonly pipeline: { readonly name: string }; readonly number: number; readonly headCommit: string }
+type Approvals = { readonly items: readonly { readonly spec: ApprovedCommit }[] }
 type Builds = {
   readonly builds: readonly { readonly name: string; readonly outcome: string | null }[]
   readonly queued: readonly { readonly remoteSync: string }[]
@@ -143,7 +144,8 @@ type Builds = {
  * asked as dave.
  */
 export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview): Promise<string> {
-  const { name, number, approved = [], images } = ended
+  const { pipeline, number, approved = [], images } = ended
+  const name = `${pipeline}-pr-${number}`
   const { dave } = demo.people
   const get = (args: readonly string[]) => mustRun(dave, demo.tools.kubectl, ['get', ...args, '-n', tenantNamespace])
   await waitUntil(
@@ -167,8 +169,9 @@ export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview)
   )
   // They end ten minutes after they were made, or later: until then only what a person approved may be there.
   const { items }: Approvals = JSON.parse(await get(['previewapprovals', '-o', 'json']))
-  const others = items.filter(({ spec }) => spec.number === number && !approved.includes(spec.headCommit))
-  if (others.length > 0) throw new Error(`pull request ${number} has approvals of ${JSON.stringify(others)}`)
+  const own = items.filter(({ spec }) => spec.pipeline.name === pipeline && spec.number === number)
+  const others = own.filter(({ spec }) => !approved.includes(spec.headCommit))
+  if (others.length > 0) throw new Error(`${name} has approvals of ${JSON.stringify(others)}`)
   if (images === undefined) return '; the registry was not asked: SEKISHO_UP_REGISTRY is not set'
   // Images go when the pods have ended, five seconds after the last look that finds them in use
   // (src/services/image-cleanup/pushes/ended-previews.ts).

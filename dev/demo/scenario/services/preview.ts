@@ -51,7 +51,7 @@ export function servicePreviewSteps(demo: DemoContext): readonly Step[] {
         const database = instance?.status?.externalId ?? ''
         expectThat((await databases()).includes(database), `the server has no database ${database}`)
         await pull.close()
-        await untilNothingIsLeft(demo, { name: `${application}-pr-${pull.number}`, number: pull.number })
+        await untilNothingIsLeft(demo, { pipeline: application, number: pull.number })
         await waitUntil(
           `database ${database} to be gone`,
           async () => {
