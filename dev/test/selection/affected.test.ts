@@ -48,14 +48,18 @@ test('a module of the product that no test reaches runs on pods only', () => {
   expect(after('src/main.ts')).toEqual({ everything: undefined, files: none, platform: 'src/main.ts' })
 })
 
-test('a guide affects the small tests and those that play it', () => {
+test('a guide affects the pure tests and those that play it', () => {
   const files = {
     ...none,
     pure: tests.pure,
-    unit: tests.unit,
     integration: ['test/integration/guide-examples.test.ts'],
   }
   expect(after('docs/guide/install.md')).toEqual({ everything: undefined, files, platform: undefined })
+})
+
+test('programs that tests start by the paths of their files affect all of the project unit', () => {
+  expect(after('dev/images/buildpacks/node/bin/build')).toMatchObject({ files: { pure: tests.pure, unit: tests.unit } })
+  expect(after('dev/github/README.md')).toMatchObject({ files: { pure: tests.pure, unit: [] } })
 })
 
 test('what only the checks read affects no test', () => {

@@ -18,7 +18,8 @@ export type Affected =
       readonly platform: string | undefined
     }
 
-const small = ['pure', 'unit']
+/** The lines that affect all files of a project. */
+const linesOfAll: Readonly<Record<string, readonly Affects[]>> = { pure: ['pure', 'small'], unit: ['small'] }
 
 export function affectedBy(changes: readonly string[], tests: TestFiles, imports: Pick<Imports, 'reach'>): Affected {
   const users = usersOf(tests, imports)
@@ -33,7 +34,7 @@ export function affectedBy(changes: readonly string[], tests: TestFiles, imports
   const used = new Set(changes.flatMap(path => [...(users.get(path) ?? []), path.replace(/(?<!\.test)\.ts$/, '.test.ts')]))
   const isAffected = (project: string, file: string): boolean =>
     used.has(file) ||
-    (small.includes(project) && lines.includes('small')) ||
+    linesOfAll[project]?.some(line => lines.includes(line)) === true ||
     lines.some(line => line.includes('/') && matchesGlob(file, line))
   const files = Object.fromEntries(
     Object.entries(tests).map(([project, all]) => [project, all.filter(file => isAffected(project, file))]),

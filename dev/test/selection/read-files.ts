@@ -2,10 +2,10 @@
 // no test imports affects everything.
 
 /**
- * `small`: pure and unit tests. `platform`: what runs on pods. A path: files of tests. `nothing`: the checks, which always
- * run.
+ * `pure`: pure tests. `small`: pure and unit tests. `platform`: what runs on pods. A path: files of tests. `nothing`: the
+ * checks, which always run.
  */
-export type Affects = 'everything' | 'small' | 'platform' | 'nothing' | `test/${string}` | `src/${string}`
+export type Affects = 'everything' | 'pure' | 'small' | 'platform' | 'nothing' | `test/${string}` | `src/${string}`
 
 export type ReadFiles = { readonly files: string; readonly affects: readonly Affects[] }
 
@@ -23,29 +23,29 @@ export const readFiles: readonly ReadFiles[] = [
   { files: 'deploy/{base,crds,policies,rbac,production,standalone,source-store,postgres}/**', affects: ['everything'] },
   {
     files: 'deploy/authorizer/**',
-    affects: ['small', 'platform', 'test/attack/authorizer.test.ts', 'test/integration/forms.test.ts'],
+    affects: ['pure', 'platform', 'test/attack/authorizer.test.ts', 'test/integration/forms.test.ts'],
   },
-  { files: 'deploy/monitoring/**', affects: ['small', 'test/integration/monitoring.test.ts'] },
-  { files: 'deploy/examples/**', affects: ['small', 'platform', 'test/integration/**'] },
-  { files: '{Dockerfile,.dockerignore}', affects: ['small', 'platform'] },
+  { files: 'deploy/monitoring/**', affects: ['pure', 'test/integration/monitoring.test.ts'] },
+  { files: 'deploy/examples/**', affects: ['pure', 'platform', 'test/integration/**'] },
+  { files: '{Dockerfile,.dockerignore}', affects: ['pure', 'platform'] },
   { files: 'bin/**', affects: ['small', 'platform', 'test/integration/**'] },
-  // Documentation.
+  // Documentation: no test of the project unit reads any (read-files.test.ts).
   {
     files: 'docs/guide/**',
     affects: [
-      'small',
+      'pure',
       'test/integration/{guide-examples,installation,refused-endpoint-slices,given-cluster-up,command-line,monitoring}.test.ts',
       'test/attack/{rolling-restart,app-secrets}.test.ts',
       'test/e2e/{first-application,domains-tls}.test.ts',
     ],
   },
-  { files: 'docs/{adr,reference}/**', affects: ['small'] },
-  { files: '**/*.md', affects: ['small'] },
+  { files: 'docs/{adr,reference}/**', affects: ['pure'] },
+  { files: '**/*.md', affects: ['pure'] },
   // What stands beside the programs and their tests, and is no module.
   { files: 'src/services/builds/cause/*/**', affects: ['small'] },
   { files: 'src/controllers/tenant/workload-scripts/*.sh', affects: ['small', 'platform', 'test/integration/**'] },
-  { files: 'dev/{buildkit,images,kpack,github,attack,command-line,generate}/**', affects: ['small'] },
-  { files: 'test/{bench,soak}/**', affects: ['small'] },
+  { files: 'dev/{buildkit,images,kpack,command-line}/**', affects: ['small'] },
+  { files: '{dev/github,dev/attack,dev/generate,test/bench,test/soak}/**', affects: ['pure'] },
   { files: 'test/faults/write-docs.ts', affects: ['nothing'] },
   { files: 'test/e2e/pod-process.ts', affects: ['test/e2e/**'] },
   { files: 'test/sweep/**', affects: ['test/sweep/**'] },
