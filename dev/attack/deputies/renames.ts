@@ -24,9 +24,9 @@ async function remove(world: World): Promise<void> {
   for (const repository of [moved, between, old]) await github(world, 'gary', `DELETE /repos/${repository}`, { mayBeGone: true })
 }
 
-/** A repository with a commit of its own. Resolves to its number. */
-async function create(world: World): Promise<number> {
-  const body = { name, private: true, auto_init: true }
+/** Resolves to its number. The description is in its first commit, which has no other that was made in the same second. */
+async function create(world: World, description: string): Promise<number> {
+  const body = { name, description, private: true, auto_init: true }
   const { id } = (await github(world, 'gary', 'POST /orgs/globex/repos', { body })) as { readonly id: number }
   return id
 }
@@ -72,8 +72,9 @@ async function watched(world: World, first: number, second: string): Promise<Ver
     const [sync, grant] = await Promise.all([statusOf(world, syncs), statusOf(world, grants)])
     const followed = sync['repository'] as Followed | undefined
     const granted = (grant['repositories'] ?? []) as readonly Followed[]
-    if (followed?.id !== first || sync['commit'] === second) return succeeded(`the RemoteSync took ${JSON.stringify(followed)}`)
-    if (granted.some(({ id }) => id !== first)) return succeeded(`the grant took ${JSON.stringify(granted)}`)
+    if (followed?.id !== first || sync['commit'] === second)
+      return succeeded(`the RemoteSync took ${JSON.stringify(followed)} at ${String(sync['commit'])} instead of ${first}`)
+    if (granted.some(({ id }) => id !== first)) return succeeded(`the grant took ${JSON.stringify(granted)} instead of ${first}`)
     if (followed.name === moved)
       return stopped('controller', `followed by number: ${JSON.stringify(followed)}, ${String(sync['commit'])}`)
   }
@@ -85,7 +86,7 @@ function renamed(world: World): Attempt {
     name: 'gary: a repository is renamed, and another one takes its name',
     async run() {
       await remove(world)
-      const first = await create(world)
+      const first = await create(world, 'the first')
       try {
         await follow(world)
         await waitUntil(
@@ -98,7 +99,7 @@ function renamed(world: World): Attempt {
           { timeoutMilliseconds: seconds * 1000 },
         )
         await github(world, 'gary', `PATCH /repos/${old}`, { body: { name: 'attack-moved' } })
-        await create(world)
+        await create(world, 'another one under its name')
         // A webhook notifies what follows the repository, after the old name has been taken.
         await github(world, 'gary', `PATCH /repos/${between}`, { body: { name: 'attack-moved-again' } })
         return await watched(world, first, await commitOf(world, old))

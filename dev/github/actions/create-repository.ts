@@ -12,7 +12,7 @@ export type NewRepository = {
   readonly name: string
   readonly description: string | null
   readonly private: boolean
-  /** Start with a README; otherwise the repository is empty. */
+  /** Start with a README of its name and description; otherwise the repository is empty. */
   readonly withReadme: boolean
 }
 
@@ -29,7 +29,7 @@ export async function createRepository(
   const repository = newRepository({ id, ownerId: owner.id, name, description, private: wanted.private, createdAt })
   await context.git.create(repository.id, repository.defaultBranch)
   if (wanted.withReadme) {
-    const files = { 'README.md': `# ${wanted.name}\n` }
+    const files = { 'README.md': `# ${wanted.name}\n${description === null ? '' : `${description}\n`}` }
     const commit = { branch: repository.defaultBranch, files, message: 'Initial commit\n', author: creator, at: context.now() }
     await commitFiles(context.git, repository.id, commit)
   }
