@@ -34,18 +34,21 @@ function dueBecause({ proves, file, tests = [] }: Proof, since: Since, used: Use
   return everythingBecause(since) ?? changedBecause(isOwn, since)
 }
 
+/** A test beside a module: no other file uses it. */
+const testOfModule = /^(?:src|dev)\/.*\.test\.ts$/
+
 /** Why everything is due, whatever it proves. */
 function everythingBecause(since: Since): string | undefined {
   if (since.base === undefined) return since.why
   const { changes } = since
   if ('unknown' in changes) return changes.unknown
-  const unknown = changes.find(path => !isKnown(path))
+  const unknown = changes.find(path => !testOfModule.test(path) && !isKnown(path))
   return unknown === undefined ? undefined : `no list of dev/test/selection/proofs.ts knows ${unknown}`
 }
 
 function changedBecause(isMeant: (path: string) => boolean, since: Since): string | undefined {
   if (since.base === undefined || 'unknown' in since.changes) return undefined
-  const changed = since.changes.find(isMeant)
+  const changed = since.changes.find(path => !testOfModule.test(path) && isMeant(path))
   return changed === undefined ? undefined : `${changed} changed since ${since.base.slice(0, 12)}`
 }
 
