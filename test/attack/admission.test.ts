@@ -1,6 +1,5 @@
-// Admission on a real API server, for the accounts of both forms of the platform: with the policies alone, the webhook alone,
-// both, and with the webhook down; they must agree on every row. Then what only the webhook does: filling in requestedBy. The
-// API server shows its client certificate throughout.
+// Admission on a real API server, which shows its client certificate, for the accounts of both forms: with the policies alone,
+// the webhook alone, both, and the webhook down, all alike on every row. Then what only the webhook does: filling in requestedBy.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAdmissionApp } from '../../src/admission/app.ts'
 import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
@@ -51,10 +50,12 @@ const filesOf = (wantedFile: (file: string) => boolean): readonly Manifest[] =>
 const [policies, ownPolicies] = [filesOf(file => !isOwn(file)), filesOf(isOwn)]
 const [validating, mutating] = registrations(target)
 if (!validating || !mutating) throw new Error('a registration is missing')
+const isRefused = (row: Row): boolean => row.expected !== 'allowed'
 /** One row for each rule: refused while the rule is in force. */
-const canaries: readonly Row[] = [
-  ...new Map(matrix.filter(row => row.expected !== 'allowed').map(row => [row.expected, row])).values(),
-]
+const oneOfEach = (rows: readonly Row[]) => [...new Map(rows.filter(isRefused).map(row => [row.expected, row])).values()]
+const canaries = oneOfEach(matrix)
+/** Of the policies that are no rules of the webhook, too. */
+const policyCanaries = oneOfEach([...matrix, ...builtImageRows, ...userRows, ...runtimeClassRows, ...proxyRows])
 
 const install = (manifest: Manifest) => cluster.admin.apply(admissionPath(manifest), manifest)
 const uninstall = (manifest: Manifest) => cluster.admin.call('DELETE', admissionPath(manifest))
@@ -66,8 +67,7 @@ const attempt = (row: Row): Promise<Reply> => {
 
 /** The first id of the range of the fixtures’ tenant. */
 const first = Number(firstUser['sekisho.dev/first-user'])
-/** Refused once the policy holds, and then allowed only once ids are moved. */
-const foreignUsers = userRows.filter(row => row.expected !== 'allowed').slice(0, 1)
+/** Allowed only once ids are moved, while the policy holds. */
 const ordinaryUsers = userRows.filter(row => row.expected === 'allowed')
 
 type Outcome = 'allowed' | 'refused' | string
@@ -100,7 +100,7 @@ async function run(matrix: readonly Row[]): Promise<Replies> {
 
 const unnamed = (replies: Replies): readonly string[] =>
   replies
-    .filter(({ row }) => row.expected !== 'allowed')
+    .filter(({ row }) => isRefused(row))
     .filter(({ row, reply }) => ![row.expected, ...row.also].some(rule => reply.message.includes(`sekisho-${rule}'`)))
     .map(({ row, reply }) => `${row.name}: ${reply.message}`)
 
@@ -128,7 +128,7 @@ async function stopWebhook(): Promise<void> {
 
 describe('our own identities', () => {
   test('may do nothing but what their lists of rights name, where they name it; every refusal comes from these policies', async () => {
-    const refusals = ownRows.filter(row => row.expected !== 'allowed')
+    const refusals = ownRows.filter(isRefused)
     const signs = refusals.slice(-1).concat(refusals.slice(0, 1))
     expect(refusedOf(await run(ownRows))).toEqual([])
     for (const manifest of ownPolicies) await install(manifest)
@@ -152,7 +152,7 @@ describe('the matrix', () => {
   const together = test.skipIf(!isLong('matrix'))
   const policiesInForce = () =>
     waitUntil('policies in force', async () => {
-      const replies = await Promise.all([...canaries, ...foreignUsers].map(attempt))
+      const replies = await Promise.all(policyCanaries.map(attempt))
       const moved = await Promise.all(ordinaryUsers.map(attempt))
       const refusing = replies.every(({ message }) => message.includes('ValidatingAdmissionPolicy'))
       return refusing && moved.every(reply => outcome(reply) === 'allowed') ? true : undefined
@@ -169,7 +169,7 @@ describe('the matrix', () => {
     expect(wrong(replies)).toEqual([])
     expect(unnamed(replies)).toEqual([])
     for (const manifest of policies) await uninstall(manifest)
-    await untilAll('policies gone', canaries, 'allowed')
+    await untilAll('policies gone', policyCanaries, 'allowed')
   })
 
   beforeAll(() => startWebhook())
@@ -206,13 +206,13 @@ describe('the matrix', () => {
     expect(new Set(unfilled.map(({ row }) => row.expected))).toEqual(new Set(['requested-by']))
     expect(wrong(replies.filter(({ reply }) => !isUnfilled(reply)))).toEqual([])
     for (const manifest of [...policies, validating, mutating]) await uninstall(manifest)
-    await untilAll('policies and webhook gone', canaries, 'allowed')
+    await untilAll('policies and webhook gone', policyCanaries, 'allowed')
   })
 })
 
 describe('the image of an Application that a RemoteSync builds', () => {
   const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-built-images')
-  const refusals = builtImageRows.filter(row => row.expected !== 'allowed')
+  const refusals = builtImageRows.filter(isRefused)
   const synced = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/applications/synced'
 
   test('is changed by nobody but the platform, until the RemoteSync is suspended or being deleted; the refusal names the ways', async () => {
@@ -257,7 +257,7 @@ describe.each([
   },
 ])('$name, which changes some objects and refuses others', ({ name, rows, changes }) => {
   const ours = policies.filter(({ metadata }) => metadata.name === name)
-  const [refusals, ordinary] = [rows.filter(row => row.expected !== 'allowed'), rows.filter(row => row.expected === 'allowed')]
+  const [refusals, ordinary] = [rows.filter(isRefused), rows.filter(row => row.expected === 'allowed')]
 
   test('is the cause of every refusal, and what it changes passes', async () => {
     expect(ours.map(({ kind }) => kind)).toHaveLength(4)
@@ -348,7 +348,7 @@ async function labelledServices(): Promise<void> {
 
 describe('the deletion of a pod', () => {
   const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-deletion')
-  const refusals = podDeletionRows.filter(row => row.expected !== 'allowed')
+  const refusals = podDeletionRows.filter(isRefused)
 
   test('takes an hour at most, whoever asks for more, in every way of asking', async () => {
     expect(ours.map(({ kind }) => kind)).toHaveLength(2)

@@ -99,10 +99,12 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** For the next webhook of each kind. */
+/** For the next webhook of each kind that does not meet such a fault already. */
 function armFault({ environment }: PreviewPlatform, fault: (typeof webhookFaults)[number]): void {
   const { faults } = environment.fixture.github.context
-  for (const event of ['pull_request', 'push', 'issue_comment'])
+  const armed = faults.list().map(one => one.fault)
+  const isArmed = (event: string) => armed.some(one => one.kind === `${fault}-webhook` && 'event' in one && one.event === event)
+  for (const event of ['pull_request', 'push', 'issue_comment'].filter(one => !isArmed(one)))
     switch (fault) {
       case 'lost':
         // Nothing shows it to the platform: not even the list of deliveries.
