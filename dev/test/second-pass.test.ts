@@ -23,7 +23,7 @@ const files = {
   // Set up like the repository's own; the folder is the root, and its files are those of `include`.
   'vitest.config.ts': `
     const setupFiles = process.env.SEKISHO_SEED === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
-    const projects = ['tiny', 'stop'].map(name => ({
+    const projects = ['tiny', 'stop', 'long'].map(name => ({
       test: { name, setupFiles, include: [name + '-*.test.ts'], globalSetup: name === 'stop' ? ['stop-setup.ts'] : [] },
     }))
     export default { cacheDir: 'cache', test: { projects } }`,
@@ -59,6 +59,9 @@ const files = {
   'stop-flaky.test.ts': `${failsOnce('stop')}
     import { expect, test } from 'vitest'
     test('is flaky', () => expect(wasHere).toBe(true))`,
+  'long-red.test.ts': `
+    import { expect, test } from 'vitest'
+    test('fails in its long form', () => expect(process.env.SEKISHO_LONG).toBeUndefined())`,
   // Judges at the end, as the fixture that finds requests without a right does.
   'stop-setup.ts': `
     export const setup = () => () => {
@@ -69,16 +72,18 @@ const files = {
 type Played = { readonly stage: StageResult | undefined; readonly printed: readonly string[] }
 let tiny: Played
 let stop: Played
+let long: Played
 beforeAll(async () => {
   for (const name of ['node_modules', 'dev', 'src']) await symlink(join(repository, name), join(folder, name))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   tiny = await playProject('tiny')
   stop = await playProject('stop')
+  long = await playProject('long', { SEKISHO_LONG: '1' })
 })
 
-async function playProject(project: string): Promise<Played> {
+async function playProject(project: string, environment = {}): Promise<Played> {
   const printed: string[] = []
-  const { stages } = await runLane([{ title: project, budget: 60, args: vitestArguments([project]) }], {
+  const { stages } = await runLane([{ title: project, budget: 60, args: vitestArguments([project]), environment }], {
     repository: folder,
     // This test may itself run in a second pass, of a run that plays long forms.
     environment: { ...process.env, SEKISHO_TEST_AGAIN: undefined, SEKISHO_LONG: undefined },
@@ -149,4 +154,12 @@ test('what fails while the shared fixtures stop is not excused by files that are
     "again: npx vitest run --project 'stop' 'stop-flaky.test.ts' -t '^is flaky( > |$)'",
   ])
   expect(await readFile(join(folder, 'logs/once-more-stop-flaky-test-ts.log'), 'utf8')).toContain('1 passed')
+})
+
+test('the second pass is in the environment of the stage, and so is the command: what failed in its long form is not repeated in the short one', () => {
+  expect(long.stage?.outcome).toBe('failed')
+  expect(long.stage?.lines).toEqual([
+    expect.stringMatching(/^failed: long-red.test.ts > .* \|\| \(second: expected '1' to be undefined\)$/),
+    "again: SEKISHO_LONG='1' npx vitest run --project 'long' 'long-red.test.ts' -t '^fails in its long form( > |$)'",
+  ])
 })
