@@ -56,7 +56,7 @@ export const parts: readonly Part[] = [
     lane: [
       long({
         title: 'integration tests that have a long form',
-        budget: 1800,
+        budget: 480,
         args: vitestArguments(
           ['integration'],
           [
@@ -76,7 +76,7 @@ export const parts: readonly Part[] = [
     lane: [
       long({
         title: 'integration tests in which GitHub fails',
-        budget: 800,
+        budget: 320,
         args: vitestArguments(
           ['integration'],
           [

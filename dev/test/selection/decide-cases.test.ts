@@ -43,10 +43,10 @@ test('a change plays what proves it, and nothing else', () => {
 })
 
 test('a long form of more than five minutes is named as due instead of played', () => {
-  const cases = after(['src/admission/rules/index.ts'])
-  expect(cases.long).not.toContain('matrix')
+  const cases = after(['dev/demo/run.ts'])
+  expect(cases.long).not.toContain('reinstall')
   expect(cases.lines).toContain(
-    'due: make test-long PART=admission-and-previews (matrix: src/admission/rules/index.ts changed since abcdefabcdef; its short form is played)',
+    'due: make test-long PART=applications (reinstall: dev/demo/run.ts changed since abcdefabcdef; its short form is played)',
   )
 })
 
@@ -59,8 +59,8 @@ test('of the scenarios whose controller changed all points of the short form are
 })
 
 test('what a whole run played since, is played again only when it changed; long forms that it never plays stay due', () => {
-  const changes = ['src/controllers/service-proxy/decide.ts', 'src/admission/rules/index.ts', 'src/standalone.ts']
-  const played = { base: '0123456789abcdef', changes: ['src/admission/rules/index.ts'] }
+  const changes = ['src/controllers/service-proxy/decide.ts', 'dev/demo/run.ts', 'src/standalone.ts']
+  const played = { base: '0123456789abcdef', changes: ['dev/demo/run.ts'] }
   const cases = decideCases({ long: () => ({ base, changes }), played: () => played }, used)
   expect(cases.leftOutStages).toEqual(all('stages'))
   expect(cases.long.filter(one => one.startsWith('points of '))).toEqual([])
@@ -68,7 +68,7 @@ test('what a whole run played since, is played again only when it changed; long 
     'due: make test-long PART=crashes-1 (crash points of service-proxy: src/controllers/service-proxy/decide.ts changed since abcdefabcdef; of those that passed since, some points of the short form are played)',
   )
   expect(cases.lines).toContain(
-    'due: make test-long PART=admission-and-previews (matrix: src/admission/rules/index.ts changed since abcdefabcdef; its short form is played)',
+    'due: make test-long PART=applications (reinstall: dev/demo/run.ts changed since abcdefabcdef; its short form is played)',
   )
 })
 

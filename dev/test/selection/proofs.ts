@@ -27,7 +27,7 @@ export const proofs: readonly Proof[] = [
     unchanged: 'short',
     proves: ['src/admission/**', 'src/api/**', 'deploy/{policies,crds}/**', 'test/attack/**', ...apiServer],
     part: 'admission-and-previews',
-    longSeconds: 480,
+    longSeconds: 190,
   },
   {
     name: 'preview-deletion',
@@ -39,7 +39,7 @@ export const proofs: readonly Proof[] = [
       'test/integration/preview-deletion.test.ts',
     ],
     part: 'admission-and-previews',
-    longSeconds: 420,
+    longSeconds: 240,
   },
   {
     name: 'preview-invariant',
@@ -51,7 +51,7 @@ export const proofs: readonly Proof[] = [
       'test/integration/preview-invariant.test.ts',
     ],
     part: 'admission-and-previews',
-    longSeconds: 900,
+    longSeconds: 230,
   },
   {
     name: 'preview-services',
@@ -74,7 +74,7 @@ export const proofs: readonly Proof[] = [
       'test/integration/{preview-approval-faults,preview-report-faults,preview-doubt,pull-requests}.test.ts',
     ],
     part: 'github-faults',
-    longSeconds: 600,
+    longSeconds: 220,
   },
   {
     name: 'replicas',
