@@ -38,6 +38,7 @@ test('when nothing changed that they prove, cases are left out by name with the 
 test('a change plays what proves it, and nothing else', () => {
   const cases = after(['src/standalone.ts'])
   expect(cases.long).toEqual(['standalone'])
+  expect(cases.lines).toContain('played: standalone: src/standalone.ts changed since abcdefabcdef')
   expect(cases.leftOutStages).toEqual([])
   expect(cases.leftOutFiles).toEqual(all('files'))
 })

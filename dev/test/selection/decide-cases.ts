@@ -102,7 +102,7 @@ function decideCase(proof: Proof, since: Since, why: string | undefined): Decide
     const form = unchanged === 'short' ? 'its short form is played' : 'it is not played'
     return { proof, played: unchanged === 'short' ? 'short' : 'nothing', line: [`due: ${again} (${name}: ${why}; ${form})`] }
   }
-  return { proof, played: 'long', line: [] }
+  return { proof, played: 'long', line: [`${unchanged === 'short' ? 'in its long form' : 'played'}: ${name}: ${why}`] }
 }
 
 const pointsOf = (subject: string): string => `points of ${subject}`
