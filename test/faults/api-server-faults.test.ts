@@ -232,10 +232,15 @@ async function rollsOutWhileSlow(seconds: number): Promise<void> {
   const took = secondsSince(since)
   const held = led()
   armed.disarm()
+  const requests = proxy.log
+    .entries(undefined, since)
+    .map(({ at, verb, resource, subresource = '' }) =>
+      `${((at - since) / 1000).toFixed(1)} s ${verb} ${resource} ${subresource}`.trim(),
+    )
   const applies = proxy.log.writes(since).filter(({ resource }) => resource === 'deployments').length
   const now = await uidsOf(direct, childTypes, namespace)
   const record = (measure: string, value: number, unit: string, bound: { atMost: number } | { atLeast: number }): Promise<void> =>
-    recordOutcome({ fault, case: name, measure, value, unit, ...bound })
+    recordOutcome({ fault, case: name, measure, value, unit, ...bound }, requests.join(', '))
   await record('time until a new image runs', took, 's', { atMost: 10 * seconds })
   await record('time that the leader held its lease', held, '%', { atLeast: 90 })
   await record('writes of the Deployment', applies, 'requests', { atMost: 1 })

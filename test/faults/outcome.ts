@@ -32,8 +32,11 @@ export function outcomesFolder(): string {
   return join(readClusterSettings().stateFolder, 'faults')
 }
 
-/** Stores the outcome (replacing the previous one of the same case and measure), then throws when it is outside its bounds. */
-export async function recordOutcome(outcome: Outcome): Promise<void> {
+/**
+ * Stores the outcome (replacing the previous one of the same case and measure), then throws when it is outside its bounds.
+ * `seen`: for that error, what made the value.
+ */
+export async function recordOutcome(outcome: Outcome, seen?: string): Promise<void> {
   const { fault, value, unit, atMost, atLeast } = outcome
   if (atMost === undefined && atLeast === undefined) throw new Error('an outcome without a bound cannot fail')
   const failsAbove = atMost === undefined || !timeUnits.has(unit) ? atMost : atMost * allowance
@@ -50,7 +53,10 @@ export async function recordOutcome(outcome: Outcome): Promise<void> {
   const bound = [atLeast === undefined ? '' : `at least ${atLeast}`, failsAbove === undefined ? '' : `at most ${failsAbove}`]
   if (!isWithin(value, atLeast, failsAbove))
     throw new Error(
-      `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, expected ${bound.filter(Boolean).join(' and ')}`,
+      [
+        `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, expected ${bound.filter(Boolean).join(' and ')}`,
+        ...(seen === undefined ? [] : [seen]),
+      ].join(': '),
     )
 }
 
