@@ -19,7 +19,7 @@ const long = (stage: Stage, environment: Readonly<Record<string, string>> = {}):
   environment: { ...stage.environment, ...isLong, ...environment },
 })
 
-/** All points of all scenarios take about two hours. */
+/** All points of all scenarios take between two and three hours. */
 const sweepShards = 4
 const crashes = Array.from({ length: sweepShards }, (_, index): Part => {
   const shard = `${index + 1}/${sweepShards}`
