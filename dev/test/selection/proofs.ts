@@ -110,7 +110,7 @@ export const proofs: readonly Proof[] = [
     ],
     tests: ['test/e2e/reinstall.test.ts'],
     part: 'applications',
-    longSeconds: 580,
+    longSeconds: 400,
   },
   {
     name: 'first-application',
