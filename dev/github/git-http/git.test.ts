@@ -13,7 +13,7 @@ let git: GitClient
 beforeAll(async () => {
   emulator = await startStockedEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'] } })
   const headers = { authorization: `Bearer ${emulator.personalTokens['olivia']}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ name: 'open', private: false, auto_init: true })
+  const body = JSON.stringify({ name: 'open', description: 'For everybody', private: false, auto_init: true })
   await fetch(`${emulator.apiUrl}/orgs/acme/repos`, { method: 'POST', headers, body })
   await install(emulator, await signIn(emulator, 'olivia'), 2001, { repositoryIds: [4001] })
 })
@@ -34,6 +34,11 @@ describe('fetching', () => {
     expect(refused.stderr).toMatch(/could not read Username|Authentication failed/)
     const answer = await fetch(`${emulator.url}/acme/shop.git/info/refs?service=git-upload-pack`)
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="GitHub"'])
+  })
+
+  test('the first commit of a repository that starts with a README has its name and its description', async () => {
+    await git.run('clone', url('acme/open'), '.')
+    expect((await git.run('show', 'HEAD:README.md')).stdout).toBe('# open\nFor everybody\n')
   })
 
   test('names are case-insensitive and .git can be omitted', async () => {
