@@ -41,7 +41,7 @@ export const parts: readonly Part[] = [
   {
     name: 'faults',
     proves: 'the figures of docs/reference/faults.md',
-    lane: [long(vitest('fault tests', 1500, 'faults', 'programs'))],
+    lane: [long(vitest('fault tests', 700, 'faults', 'programs'))],
   },
   {
     name: 'control-plane',
