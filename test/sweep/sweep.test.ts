@@ -35,7 +35,7 @@ const wanted = (process.env['SEKISHO_SWEEP_ONLY'] ?? '').split(',').filter(Boole
 /** `<scenario>, <point>`: only this point, as an `again:` line of `make test` names it. */
 const wantedPoint = process.env['SEKISHO_SWEEP_POINT']
 const [, pointScenario, point] = /^(.*), ((?:before|after) .*|undisturbed)$/.exec(wantedPoint ?? '') ?? []
-/** The parts of the long form, such as 1/2: all points of all scenarios take hours. */
+/** The parts of the long form, such as 1/2: all points of all scenarios take more than an hour. */
 const shard = process.env['SEKISHO_SWEEP_SHARD']
 const inTurn = scenariosInTurn(scenarios, presentCommit(), playsEveryShortPoint)
 const isChosen = (scenario: Scenario): boolean => {
