@@ -29,7 +29,7 @@ export type StageResult = {
    */
   readonly lines: readonly string[]
 }
-/** `environment`: of the stage, in which its files are repeated, too: it says whether they are played in their long form. */
+/** `environment`: of the run and the stage, for what is repeated, too: whether files are played in their long form. */
 type Pass = { readonly result: StageResult; readonly repeat: readonly FileRecord[]; readonly environment: Environment }
 /** `missing`: why the lanes that need this one are left out. */
 export type LaneResult = { readonly stages: readonly StageResult[]; readonly missing: string | undefined }
@@ -40,23 +40,24 @@ export async function runLane(lane: Lane, options: StageOptions, missing?: strin
   let reason = missing
   for (const stage of lane) {
     const { title, budget } = stage
+    const environment = { ...options.environment, ...stage.environment }
     if (reason !== undefined) {
       const lines = [`left out: ${title}: ${reason}`]
-      passes.push({ result: { title, budget, outcome: 'left out', seconds: 0, files: [], lines }, repeat: [], environment: {} })
+      passes.push({ result: { title, budget, outcome: 'left out', seconds: 0, files: [], lines }, repeat: [], environment })
       continue
     }
     const run = await runStage(stage, options)
-    const { failed, repeat, lines } = judge(stage, run, { ...options.environment, ...stage.environment })
+    const { failed, repeat, lines } = judge(stage, run, environment)
     const files = run.record?.files ?? []
     passes.push({
       result: { title, budget, outcome: failed ? 'failed' : 'passed', seconds: run.seconds, files, lines },
       repeat,
-      environment: stage.environment ?? {},
+      environment,
     })
     if (failed && stage.isNeeded) reason = `it needs “${title}”, which failed`
   }
   const stages: StageResult[] = []
-  for (const pass of passes) stages.push(await repeated(pass, options))
+  for (const { result, repeat, environment } of passes) stages.push(await repeated(result, repeat, { ...options, environment }))
   return { stages, missing: reason }
 }
 
@@ -105,18 +106,18 @@ function lastLines({ title }: Stage, code: number | string, output: string): rea
   return last.map(line => `failed: ${title}: ${inOneLine(line)}`)
 }
 
-async function repeated({ result, repeat, environment }: Pass, options: StageOptions): Promise<StageResult> {
+async function repeated(result: StageResult, files: readonly FileRecord[], options: StageOptions): Promise<StageResult> {
   let failed = result.outcome === 'failed'
   const lines = [...result.lines]
-  for (const file of repeat) {
+  for (const file of files) {
     const stage: Stage = {
       title: `once more: ${file.file}`,
       budget: 0,
       args: vitestArguments([file.project], [file.file]),
-      environment: { ...environment, ...secondPass },
+      environment: secondPass,
     }
     const run = await runStage(stage, options)
-    const outcome = compared(file, run, { ...options.environment, ...environment })
+    const outcome = compared(file, run, options.environment)
     if (run.code !== 0 || outcome.some(line => line.startsWith('failed: '))) failed = true
     lines.push(...outcome)
   }

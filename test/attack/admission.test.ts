@@ -54,7 +54,7 @@ const isRefused = (row: Row): boolean => row.expected !== 'allowed'
 /** One row for each rule: refused while the rule is in force. */
 const oneOfEach = (rows: readonly Row[]) => [...new Map(rows.filter(isRefused).map(row => [row.expected, row])).values()]
 const canaries = oneOfEach(matrix)
-/** Of the policies that are no rules of the webhook, too. */
+/** And one row for each policy that is not a rule of the webhook. */
 const policyCanaries = oneOfEach([...matrix, ...builtImageRows, ...userRows, ...runtimeClassRows, ...proxyRows])
 
 const install = (manifest: Manifest) => cluster.admin.apply(admissionPath(manifest), manifest)

@@ -51,12 +51,10 @@ export async function recordOutcome(outcome: Outcome, seen?: string): Promise<vo
     `${JSON.stringify(recorded, null, 2)}\n`,
   )
   const bound = [atLeast === undefined ? '' : `at least ${atLeast}`, failsAbove === undefined ? '' : `at most ${failsAbove}`]
+  const because = seen === undefined ? '' : `: ${seen}`
   if (!isWithin(value, atLeast, failsAbove))
     throw new Error(
-      [
-        `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, expected ${bound.filter(Boolean).join(' and ')}`,
-        ...(seen === undefined ? [] : [seen]),
-      ].join(': '),
+      `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, expected ${bound.filter(Boolean).join(' and ')}${because}`,
     )
 }
 

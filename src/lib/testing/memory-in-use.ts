@@ -1,4 +1,4 @@
-// The memory of this process that is in use, for tests of its bounds. Never used outside tests.
+// The memory of this process that is in use, for tests and benchmarks. Never used outside of them.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -2,6 +2,7 @@
 // input ends.
 import { createInterface } from 'node:readline'
 import { messageOf } from '../../../src/lib/errors.ts'
+import { memoryInUse } from '../../../src/lib/testing/memory-in-use.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -24,10 +25,6 @@ export function dispatchCommands(answers: Readonly<Record<string, (command: Json
   })
 }
 
-/** The live heap after garbage collections. Needs `--expose-gc`. */
 export function liveHeapBytes(): number {
-  // Twice: the second collects what finalizers of the first released.
-  globalThis.gc?.()
-  globalThis.gc?.()
-  return process.memoryUsage().heapUsed
+  return memoryInUse().heapUsed
 }
